@@ -36,32 +36,34 @@ static inline void *ink_or_no_memory(void *p)
 
 /* ---- the fast paths ---- */
 
-static INK_NOINLINE void *ink_malloc_slow(size_t size, intptr_t taken)
+static INK_NOINLINE void *ink_malloc_slow(size_t class, intptr_t taken)
 {
-    return ink_or_no_memory(ink_heap_alloc_taken(size, taken));
+    return ink_or_no_memory(ink_heap_alloc_taken(class, taken));
 }
 
 /* More than INK_TINY_MAX bytes. */
 static INK_NOINLINE void *ink_malloc_larger(size_t size)
 {
+    size_t class;
     intptr_t taken;
     void *p;
 
     if (ink_unlikely(size > INK_SMALL_MAX))
         return ink_or_no_memory(ink_heap_alloc_big(size));
-    p = ink_cache_try_alloc(size, &taken);
-    return ink_likely(p != NULL) ? p : ink_malloc_slow(size, taken);
+    p = ink_cache_try_alloc(size, &class, &taken);
+    return ink_likely(p != NULL) ? p : ink_malloc_slow(class, taken);
 }
 
 static INK_ALWAYS_INLINE void *ink_malloc(size_t size)
 {
+    size_t class;
     intptr_t taken;
     void *p;
 
     if (ink_unlikely(size > INK_TINY_MAX))
         return ink_malloc_larger(size);
-    p = ink_cache_try_alloc_tiny(size, &taken);
-    return ink_likely(p != NULL) ? p : ink_malloc_slow(size, taken);
+    p = ink_cache_try_alloc_tiny(size, &class, &taken);
+    return ink_likely(p != NULL) ? p : ink_malloc_slow(class, taken);
 }
 
 static INK_NOINLINE void ink_free_slow(void *p, size_t class, intptr_t taken)
