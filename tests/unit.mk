@@ -1,1 +1,15 @@
 # Unit tests, one per module; tests/local.mk initialises the variables.
+
+check_LTLIBRARIES += tests/libinkunit.la
+tests_libinkunit_la_SOURCES = tests/unit.c tests/unit.h
+tests_libinkunit_la_CFLAGS = $(INK_UNIT_CFLAGS)
+INK_UNIT_LDADD = tests/libinkunit.la $(INK_UNIT_LIBS)
+
+ink_unit_tests = tests/test_head tests/test_options
+check_PROGRAMS += $(ink_unit_tests)
+TESTS += $(ink_unit_tests)
+
+tests_test_head_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_head_LDADD = $(INK_UNIT_LDADD)
+tests_test_options_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_options_LDADD = $(INK_UNIT_LDADD)
