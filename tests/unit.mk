@@ -5,7 +5,13 @@ tests_libinkunit_la_SOURCES = tests/unit.c tests/unit.h
 tests_libinkunit_la_CFLAGS = $(INK_UNIT_CFLAGS)
 INK_UNIT_LDADD = tests/libinkunit.la $(INK_UNIT_LIBS)
 
-ink_unit_tests = tests/test_head tests/test_options
+ink_unit_tests = \
+	tests/test_head \
+	tests/test_options \
+	tests/test_os \
+	tests/test_meta \
+	tests/test_lock \
+	tests/test_sizeclass
 check_PROGRAMS += $(ink_unit_tests)
 TESTS += $(ink_unit_tests)
 
@@ -13,3 +19,11 @@ tests_test_head_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_head_LDADD = $(INK_UNIT_LDADD)
 tests_test_options_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_options_LDADD = $(INK_UNIT_LDADD)
+tests_test_os_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_os_LDADD = $(INK_UNIT_LDADD)
+tests_test_meta_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_meta_LDADD = $(INK_UNIT_LDADD)
+tests_test_lock_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_lock_LDADD = $(INK_UNIT_LDADD)
+tests_test_sizeclass_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_sizeclass_LDADD = $(INK_UNIT_LDADD)
