@@ -11,7 +11,10 @@ ink_unit_tests = \
 	tests/test_os \
 	tests/test_meta \
 	tests/test_lock \
-	tests/test_sizeclass
+	tests/test_sizeclass \
+	tests/test_map \
+	tests/test_frame \
+	tests/test_buckets
 check_PROGRAMS += $(ink_unit_tests)
 TESTS += $(ink_unit_tests)
 
@@ -27,3 +30,9 @@ tests_test_lock_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_lock_LDADD = $(INK_UNIT_LDADD)
 tests_test_sizeclass_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_sizeclass_LDADD = $(INK_UNIT_LDADD)
+tests_test_map_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_map_LDADD = $(INK_UNIT_LDADD)
+tests_test_frame_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_frame_LDADD = $(INK_UNIT_LDADD)
+tests_test_buckets_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_buckets_LDADD = $(INK_UNIT_LDADD)
