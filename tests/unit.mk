@@ -14,7 +14,8 @@ ink_unit_tests = \
 	tests/test_sizeclass \
 	tests/test_map \
 	tests/test_frame \
-	tests/test_buckets
+	tests/test_buckets \
+	tests/test_chunk
 check_PROGRAMS += $(ink_unit_tests)
 TESTS += $(ink_unit_tests)
 
@@ -36,3 +37,5 @@ tests_test_frame_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_frame_LDADD = $(INK_UNIT_LDADD)
 tests_test_buckets_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_buckets_LDADD = $(INK_UNIT_LDADD)
+tests_test_chunk_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_chunk_LDADD = $(INK_UNIT_LDADD)
