@@ -4,6 +4,6 @@
 
 int main(void)
 {
-    free(announce((void *)(UINTPTR_MAX / 16 * 13)));
+    free(announce((void *)(UINTPTR_MAX / 16 * 13 / 16 * 16)));
     return survived();
 }
