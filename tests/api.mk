@@ -28,7 +28,6 @@ ink_die_tests = \
 	tests/die_foreign_static \
 	tests/die_foreign_wild \
 	tests/die_interior_large \
-	tests/die_interior_large_far \
 	tests/die_interior_medium \
 	tests/die_interior_medium_near \
 	tests/die_interior_small_drained \
@@ -68,7 +67,6 @@ tests_die_foreign_stack_CFLAGS = $(ink_api_cflags)
 tests_die_foreign_static_CFLAGS = $(ink_api_cflags)
 tests_die_foreign_wild_CFLAGS = $(ink_api_cflags)
 tests_die_interior_large_CFLAGS = $(ink_api_cflags)
-tests_die_interior_large_far_CFLAGS = $(ink_api_cflags)
 tests_die_interior_medium_CFLAGS = $(ink_api_cflags)
 tests_die_interior_medium_near_CFLAGS = $(ink_api_cflags)
 tests_die_interior_small_drained_CFLAGS = $(ink_api_cflags)

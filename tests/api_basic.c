@@ -90,7 +90,7 @@ static size_t const regions[] = {
     1,      8,      15,      16,      17,      24,      64,      100,     128,
     129,    1000,   1024,    4000,    4096,    8192,    10000,   16384,   20000,
     32767,  32768,  32769,   50000,   65536,   65537,   100000,  131072,  200000,
-    524288, 700000, 1048575, 1048576, 1048577, 1500000, 2097152, 4194304, 8388608};
+    524288, 700000, 1048575, 1048576, 1048577, 1500000, 2097152, 2097153, 4194304};
 
 enum { REGIONS = sizeof regions / sizeof regions[0] };
 
@@ -530,7 +530,7 @@ static void calloc_after_malloc_trim_is_zero(void)
     enum { EACH = 300 };
     static char *p[EACH];
 
-    for (size_t n = 48; n < 1000000; n = n * 5 + 16) {
+    for (size_t n = 48; n < 200000; n = n * 5 + 16) {
         for (int i = 0; i < EACH; ++i) {
             check_at((p[i] = malloc(n)) != NULL, n);
             memset(p[i], 0xee, n);
