@@ -1,4 +1,5 @@
-/* What the signal tests share: was it the allocator that a signal has interrupted. */
+/* What the signal tests share: signals for one thread, and whether it was the allocator that one
+ * has interrupted. */
 #ifndef INK_TESTS_INTERRUPT_H
 #define INK_TESTS_INTERRUPT_H
 
@@ -7,6 +8,7 @@
 #include <link.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 static uintptr_t library_low,
@@ -50,6 +52,23 @@ static inline int interrupted_allocator(void *context)
     (void)u;
 #endif
     return pc >= library_low && pc < library_high;
+}
+
+/* A timer whose signals reach the calling thread only. */
+static inline timer_t timer_start(int signal_number, long period_ns)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};
+    struct itimerspec const every = {{0, period_ns}, {0, period_ns}};
+    timer_t timer;
+
+#ifdef sigev_notify_thread_id
+    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+#else
+    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+#endif
+    check_eq(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+    check_eq(timer_settime(timer, 0, &every, NULL), 0);
+    return timer;
 }
 
 #endif

@@ -5,9 +5,8 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdbool.h>
-#include <sys/time.h>
 
-enum { SLOTS = 200, JUMPS_MIN = 20, PERIOD_US = 1000, MARKED = 4096 };
+enum { SLOTS = 200, JUMPS_MIN = 20, PERIOD_NS = 200000, MARKED = 4096 };
 
 struct slot {
     void *volatile p;
@@ -130,31 +129,22 @@ static void *check_in_a_thread(void *arg)
 static void jump_out_of_malloc_leaves_every_thread_working(void)
 {
     struct sigaction action = {.sa_sigaction = jump_out, .sa_flags = SA_SIGINFO | SA_RESTART};
-    struct itimerval timer = {{0, PERIOD_US}, {0, PERIOD_US}};
+    timer_t timer;
     static uint32_t rng = 62;
     double const end = box_end(1), last_end = now_seconds() + 60;
     pthread_t id;
     void *steps = NULL;
-    sigset_t timer_only;
 
-    /* The other thread must not get the signals: a jump into this stack from there would be an
-     * error of the test. */
-    sigemptyset(&timer_only);
-    sigaddset(&timer_only, SIGVTALRM);
-    check_eq(pthread_sigmask(SIG_BLOCK, &timer_only, NULL), 0);
     check_eq(pthread_create(&id, NULL, allocate_beside, NULL), 0);
-    check_eq(pthread_sigmask(SIG_UNBLOCK, &timer_only, NULL), 0);
-
     sigemptyset(&action.sa_mask);
-    check_eq(sigaction(SIGVTALRM, &action, NULL), 0);
-    check_eq(setitimer(ITIMER_VIRTUAL, &timer, NULL), 0);
+    check_eq(sigaction(SIGUSR1, &action, NULL), 0);
+    timer = timer_start(SIGUSR1, PERIOD_NS);
     sigsetjmp(out, 1); /* every jump comes back here, with the signal open again */
     armed = 0;
     while (now_seconds() < end || (jumps < JUMPS_MIN && now_seconds() < last_end))
         for (int i = 0; i < 100; ++i)
             step(&slots[rng_next(&rng) % SLOTS], &rng);
-    timer = (struct itimerval){{0, 0}, {0, 0}};
-    check_eq(setitimer(ITIMER_VIRTUAL, &timer, NULL), 0);
+    check_eq(timer_delete(timer), 0);
 
     __atomic_store_n(&other_stop, 1, __ATOMIC_RELAXED);
     check_eq(pthread_join(id, &steps), 0);

@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <sys/syscall.h>
 
 enum {
     PARTS = 2,
@@ -157,23 +156,6 @@ static void drop_everything(struct actor *a)
         }
 }
 
-/* A timer whose signals reach the calling thread only. */
-static timer_t timer_start(void)
-{
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
-    struct itimerspec const every = {{0, PERIOD_NS}, {0, PERIOD_NS}};
-    timer_t timer;
-
-#ifdef sigev_notify_thread_id
-    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
-#else
-    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-#endif
-    check_eq(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
-    check_eq(timer_settime(timer, 0, &every, NULL), 0);
-    return timer;
-}
-
 static void *act(void *arg)
 {
     struct actor *const a = arg;
@@ -181,7 +163,7 @@ static void *act(void *arg)
     a->rng = (uint32_t)(a - actors) * 77 + 5;
     a->handler_rng = a->rng + 1000;
     me = a;
-    timer_t const timer = timer_start();
+    timer_t const timer = timer_start(SIGUSR1, PERIOD_NS);
     work_until_the_end(a);
     check_eq(timer_delete(timer), 0);
     me = NULL; /* a signal that is still on its way does nothing */
