@@ -10,12 +10,13 @@
 #include <stdbool.h>
 
 enum {
-    PARTS = 5, /* facts that take a share of the program's time */
+    PARTS = 6, /* facts that take a share of the program's time */
     THREADS = 4,
     SLOTS = 512,
     RING = 256,
     KEYS = 40, /* more than glibc keeps without allocating */
     SHORT_THREADS = 2000,
+    MANY_THREADS = 300,
     GROWTH_BYTES = 24 << 20
 };
 
@@ -31,6 +32,16 @@ struct slot {
 static struct slot slots[SLOTS];
 static double end_time;
 
+/* Of large blocks the first and the last part only, for time's sake. */
+static void check_zero(const char *p, size_t n)
+{
+    static char const zeros[16384];
+    size_t const part = n < sizeof zeros ? n : sizeof zeros;
+
+    check_at(memcmp(p, zeros, part) == 0, n);
+    check_at(memcmp(p + n - part, zeros, part) == 0, n);
+}
+
 static void slot_renew(struct slot *s, uint32_t *rng)
 {
     size_t const n = random_size(rng);
@@ -41,7 +52,8 @@ static void slot_renew(struct slot *s, uint32_t *rng)
     case 0:
         free(s->p);
         s->p = calloc(1, n);
-        check_at(s->p != NULL && (n == 0 || ((char *)s->p)[n - 1] == 0), n);
+        check_at(s->p != NULL, n);
+        check_zero(s->p, n);
         break;
     case 1:
         if (s->p != NULL && n != 0) {
@@ -94,16 +106,50 @@ static void run_threads(void *(*work)(void *), int count)
         check_eq(pthread_join(id[i], NULL), 0);
 }
 
-static void free_of_other_threads_blocks_keeps_every_pattern(void)
+static void slots_drop(void)
 {
-    end_time = box_end(PARTS);
-    run_threads(renew_slots, THREADS);
     for (int i = 0; i < SLOTS; ++i) {
         if (slots[i].p != NULL)
             check_pattern(slots[i].p, slots[i].n, slots[i].seed);
         free(slots[i].p);
         slots[i].p = NULL;
     }
+}
+
+static void free_of_other_threads_blocks_keeps_every_pattern(void)
+{
+    end_time = box_end(PARTS);
+    run_threads(renew_slots, THREADS);
+    slots_drop();
+}
+
+static void *trim_and_ask(void *arg)
+{
+    FILE *const f = fopen("/dev/null", "w");
+
+    check(f != NULL);
+    while (now_seconds() < end_time) {
+        int const trimmed = malloc_trim(0);
+
+        check(trimmed == 0 || trimmed == 1);
+        check(mallinfo2().uordblks < (size_t)1 << 40);
+        check_eq(malloc_info(0, f), 0);
+    }
+    fclose(f);
+    return arg;
+}
+
+static void trim_and_queries_beside_working_threads_disturb_none(void)
+{
+    pthread_t id[2];
+
+    end_time = box_end(PARTS);
+    for (int i = 0; i < 2; ++i)
+        check_eq(pthread_create(&id[i], NULL, trim_and_ask, NULL), 0);
+    run_threads(renew_slots, THREADS);
+    for (int i = 0; i < 2; ++i)
+        check_eq(pthread_join(id[i], NULL), 0);
+    slots_drop();
 }
 
 /* ---- threads that only free ------------------------------------------------------------------ */
@@ -372,6 +418,38 @@ static void short_threads_by_the_thousand_leave_nothing_behind(void)
     check_le(resident_bytes(), before + GROWTH_BYTES / 4);
 }
 
+static pthread_barrier_t all_here;
+
+static void *meet_and_live_shortly(void *arg)
+{
+    void *const left = live_shortly(arg);
+
+    pthread_barrier_wait(&all_here);
+    free(left);
+    void *const other = live_shortly(arg);
+    pthread_barrier_wait(&all_here);
+    free(other);
+    return NULL;
+}
+
+static void many_threads_at_once_find_room_and_leave_it(void)
+{
+    static pthread_t id[MANY_THREADS];
+    size_t before = 0;
+
+    for (int round = 0; round < 4; ++round) {
+        check_eq(pthread_barrier_init(&all_here, NULL, MANY_THREADS), 0);
+        for (uintptr_t i = 0; i < MANY_THREADS; ++i)
+            check_eq(pthread_create(&id[i], NULL, meet_and_live_shortly, (void *)i), 0);
+        for (int i = 0; i < MANY_THREADS; ++i)
+            check_eq(pthread_join(id[i], NULL), 0);
+        pthread_barrier_destroy(&all_here);
+        if (round == 0)
+            before = resident_bytes();
+    }
+    check_le(resident_bytes(), before + GROWTH_BYTES);
+}
+
 static void *start_and_end_others(void *arg)
 {
     uint32_t rng = (uint32_t)(uintptr_t)arg;
@@ -431,18 +509,14 @@ static void threads_that_come_and_go_beside_others_lose_nothing(void)
     }
     end_time = box_end(PARTS);
     run_threads(start_and_end_others, 2);
-    for (int i = 0; i < SLOTS; ++i) {
-        if (slots[i].p != NULL)
-            check_pattern(slots[i].p, slots[i].n, slots[i].seed);
-        free(slots[i].p);
-        slots[i].p = NULL;
-    }
+    slots_drop();
 }
 
 int main(void)
 {
     check_start();
     free_of_other_threads_blocks_keeps_every_pattern();
+    trim_and_queries_beside_working_threads_disturb_none();
     free_in_a_thread_that_never_allocates_returns_the_memory();
     free_in_threads_that_end_at_once_returns_the_memory();
     key_destructors_of_every_iteration_may_allocate();
@@ -450,6 +524,7 @@ int main(void)
     thread_local_destructors_may_allocate();
     threads_that_exit_or_are_cancelled_end_well();
     short_threads_by_the_thousand_leave_nothing_behind();
+    many_threads_at_once_find_room_and_leave_it();
     threads_that_come_and_go_beside_others_lose_nothing();
     return check_end();
 }
