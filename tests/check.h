@@ -20,7 +20,8 @@
 
 enum {
     CHECK_WATCHDOG_SECONDS = 240, /* a hang is a failure: SIGALRM ends the program */
-    CHECK_STRIDE = 4096           /* large blocks are marked once a page */
+    CHECK_PAGE = 4096,
+    CHECK_NEAR = 128 << 10
 };
 
 static unsigned long check_count; /* changed by __atomic builtins only: C and C++ share this file */
@@ -152,20 +153,24 @@ static inline unsigned char pattern_byte(size_t i, uint32_t seed)
     return (unsigned char)((i * 131 + (i >> 8) + seed * 2654435761U) >> 3);
 }
 
-/* Marks a block as its owner's: all of the first page, sixteen bytes of every page, all of the
- * last. */
+/* The byte to mark after byte i of n: all of the first page, then sixteen bytes in every page, above
+ * 128 KiB in every eighth (each page is a fault), and the last sixteen. */
+static inline size_t pattern_next(size_t i, size_t n)
+{
+    size_t const next = i - 15 + (i < CHECK_NEAR ? CHECK_PAGE : 8 * CHECK_PAGE);
+
+    if (i < CHECK_PAGE - 1 || i % 16 != 15 || n - i <= 16)
+        return i + 1;
+    return next < n - 16 ? next : n - 16;
+}
+
+/* Marks a block as its owner's. */
 static inline void pattern_fill(void *block, size_t n, uint32_t seed)
 {
     unsigned char *b = (unsigned char *)block;
-    size_t i;
 
-    for (i = 0; i < n && i < CHECK_STRIDE; ++i)
+    for (size_t i = 0; i < n; i = pattern_next(i, n))
         b[i] = pattern_byte(i, seed);
-    for (i = CHECK_STRIDE; i < n; ++i) {
-        b[i] = pattern_byte(i, seed);
-        if (i % CHECK_STRIDE == 15 && n - i > CHECK_STRIDE)
-            i += CHECK_STRIDE - 16;
-    }
 }
 
 /* Index of the first byte among the first n that is not the owner's, or n. `filled` is what
@@ -173,17 +178,10 @@ static inline void pattern_fill(void *block, size_t n, uint32_t seed)
 static inline size_t pattern_differs(const void *block, size_t n, size_t filled, uint32_t seed)
 {
     const unsigned char *b = (const unsigned char *)block;
-    size_t i;
 
-    for (i = 0; i < n && i < CHECK_STRIDE; ++i)
+    for (size_t i = 0; i < n; i = pattern_next(i, filled))
         if (b[i] != pattern_byte(i, seed))
             return i;
-    for (i = CHECK_STRIDE; i < n; ++i) {
-        if (b[i] != pattern_byte(i, seed))
-            return i;
-        if (i % CHECK_STRIDE == 15 && filled - i > CHECK_STRIDE)
-            i += CHECK_STRIDE - 16;
-    }
     return n;
 }
 

@@ -17,6 +17,7 @@ enum {
     KEYS = 40, /* more than glibc keeps without allocating */
     SHORT_THREADS = 2000,
     MANY_THREADS = 300,
+    ENDING_THREADS = 40,
     GROWTH_BYTES = 24 << 20
 };
 
@@ -295,12 +296,12 @@ static void key_destructors_of_every_iteration_may_allocate(void)
     sem_init(&ended, 0, 0);
     for (int i = 0; i < KEYS; ++i)
         check_eq(pthread_key_create(&keys[i], destroy_key), 0);
-    for (uintptr_t i = 0; i < 100; ++i) {
+    for (uintptr_t i = 0; i < ENDING_THREADS; ++i) {
         pthread_t id;
         check_eq(pthread_create(&id, NULL, set_keys_and_end, (void *)i), 0);
         check_eq((i & 4) ? pthread_join(id, NULL) : pthread_detach(id), 0);
     }
-    for (int i = 0; i < 100; ++i)
+    for (int i = 0; i < ENDING_THREADS; ++i)
         check_eq(sem_wait(&ended), 0);
 }
 
