@@ -1,0 +1,1 @@
+# Benchmarks; built with the tree, run by make bench-*, never by check.

@@ -1,0 +1,1 @@
+# Tests of the exported functions: api_*, race_*, die_*; tests/local.mk initialises the variables.

@@ -1,0 +1,88 @@
+#!/bin/bash
+# Holds what was built against what is promised: the exported names against src/inkalloc.map in both
+# directions, the marks in the ELF headers, and the static library against the malloc.o of libc.a.
+if [ "$INK_SANITIZER" != none ]; then
+    echo "skipped: a sanitizer adds names and libraries of its own"
+    exit 77
+fi
+errors=0
+complain() {
+    echo "$1"
+    errors=$((errors + 1))
+}
+# absent WHAT REGEX <text: no line of the text may match.
+absent() {
+    local found
+    found=$(grep -E "$2" | head -n 3)
+    [ -z "$found" ] || complain "$1: $found"
+}
+# present WHAT REGEX <text: some line must match.
+present() {
+    grep -q -E "$2" || complain "$1 is missing"
+}
+
+dynamic=$($READELF -dW "$INK_LIB") || exit 1
+headers=$($READELF -hlW "$INK_LIB") || exit 1
+relocations=$($READELF -rW "$INK_LIB") || exit 1
+
+# ---- names -------------------------------------------------------------------------------------
+# The list holds the C++ names for both widths of size_t and glibc's names; take those of this target.
+case $headers in *ELF64*) other=j ;; *) other=m ;; esac
+listed=$(sed -n '/global:/,/local:/s/^ *\([A-Za-z_0-9]*\);$/\1/p' "$INK_SRCDIR/src/inkalloc.map" |
+    grep -v -E "^_Z(n[wa]$other|d[la]Pv$other)")
+case $dynamic in
+*'[libc.so.6]'*) ;;
+*) listed=$(grep -v -E '^__(libc_|posix_)' <<<"$listed") ;;
+esac
+exported=$($NM -D --defined-only "$INK_LIB" | awk '{ print $3 }')
+[ "$(wc -l <<<"$listed")" -gt 40 ] || complain "src/inkalloc.map could not be read"
+difference=$(diff <(sort <<<"$listed") <(sort <<<"$exported") | grep '^[<>]')
+[ -z "$difference" ] || complain "listed but not exported (<), exported but not listed (>):"$'\n'"$difference"
+grep -n -E '^[A-Za-z_].*\{' "$INK_SRCDIR/src/inkalloc.map" | absent "the version node has a name" .
+for name in reallocarray strdup strndup; do
+    absent "exported against the rule" "^$name\$" <<<"$exported"
+done
+
+# ---- marks -------------------------------------------------------------------------------------
+grep NEEDED <<<"$dynamic" | grep -v -E '\[libc\.(so\.6|so|musl-.*)\]' | absent "depends on more than libc" .
+present "BIND_NOW" 'FLAGS.*(BIND_NOW|NOW)' <<<"$dynamic"
+present "NODELETE" 'FLAGS.*NODELETE' <<<"$dynamic"
+absent "text relocations" 'TEXTREL' <<<"$dynamic"
+present "RELRO" 'GNU_RELRO' <<<"$headers"
+present "a non-executable stack" 'GNU_STACK.* RW ' <<<"$headers"
+absent "an executable stack" 'GNU_STACK.*E' <<<"$headers"
+absent "a segment both writable and executable" 'LOAD.* RWE ' <<<"$headers"
+# Dynamic TLS is allocated with malloc; only initial-exec may be used in it.
+present "initial-exec TLS" 'FLAGS.*STATIC_TLS' <<<"$dynamic"
+absent "dynamic TLS" 'DTPMOD|DTPREL|DTPOFF|TLSDESC' <<<"$relocations"
+$NM -D --undefined-only "$INK_LIB" | absent "dynamic TLS" '__tls_get_addr'
+
+# ---- the static library ------------------------------------------------------------------------
+family='malloc|free|calloc|realloc|posix_memalign|aligned_alloc|memalign|valloc|pvalloc|strdup|strndup'
+$NM -A --undefined-only "$INK_STATIC_LIB" | grep -v -E ':(malloc|operators)\.o:' |
+    absent "the core calls what it implements" " U ($family)\$"
+# gcc and clang turn malloc + memset into a call to calloc, which is endless inside calloc.
+$OBJDUMP -d --disassemble=calloc "$INK_LIB" | absent "calloc calls itself" '\s(call|jmp|b|bl|jal|j)\s.*<(__libc_)?calloc(@plt)?>'
+
+archive=$($NM -A --defined-only -g "$INK_STATIC_LIB" | sed -n 's/^[^:]*:\([^:]*\):.* [TWDB] \(.*\)$/\2 \1/p')
+for name in $listed; do
+    [ "$(grep -c "^$name " <<<"$archive")" -eq 1 ] || complain "$name is not defined exactly once in $INK_STATIC_LIB"
+done
+
+libc=$($CC $CFLAGS -print-file-name=libc.a)
+if [ -f "$libc" ]; then
+    theirs=$($NM -g --defined-only "$libc" 2>/dev/null |
+        awk '/^malloc\.o:$/ { on = 1; next } /:$/ { on = 0 } on && NF == 3 { print $3 }')
+    [ -n "$theirs" ] || complain "no malloc.o was found in $libc"
+    public=$(grep -E '^([a-z]|__libc_)' <<<"$theirs" | grep -v -x __libc_mallinfo2)
+    objects=$(for name in $public; do
+        grep "^$name " <<<"$archive" || echo "$name (missing)"
+    done | awk '{ print $2 }' | sort | uniq -c)
+    [ "$(wc -l <<<"$objects")" -eq 1 ] ||
+        complain "the public names of libc.a's malloc.o must come from one object, or a static link has them twice:"$'\n'"$objects"
+else
+    echo "no libc.a here: the static library was not compared with it"
+fi
+
+echo "$(wc -l <<<"$exported") names exported, $errors errors"
+[ $errors -eq 0 ]

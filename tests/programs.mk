@@ -1,0 +1,1 @@
+# Script tests: real programs, links, limits; tests/local.mk initialises the variables.

@@ -1,0 +1,1 @@
+# Unit tests, one per module; tests/local.mk initialises the variables.
