@@ -10,7 +10,22 @@ skip() {
     exit 77
 }
 
-command -v objdump >/dev/null || skip "objdump is not installed"
+fail() {
+    echo "$*"
+    exit 1
+}
+
+# A missing program may hide the test on somebody's machine, not in CI.
+need() {
+    command -v "$1" >/dev/null && return
+    [ -z "${CI:-}" ] || fail "$1 is not installed"
+    skip "$1 is not installed"
+}
+
+[ -f "$INK_LIB" ] || fail "$INK_LIB is not built"
+
+need objdump
+need readelf
 [[ $(readelf -h "$INK_LIB") = *X86-64* ]] || skip "the library is not for x86-64"
 [ "${INK_SANITIZER:-none}" = none ] || skip "a sanitizer changes the code"
 

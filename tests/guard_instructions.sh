@@ -9,17 +9,28 @@ skip() {
     exit 77
 }
 
+fail() {
+    echo "$*"
+    exit 1
+}
+
+# A missing program may hide the test on somebody's machine, not in CI.
+need() {
+    command -v "$1" >/dev/null && return
+    [ -z "${CI:-}" ] || fail "$1 is not installed"
+    skip "$1 is not installed"
+}
+
+[ -f "$INK_LIB" ] || fail "$INK_LIB is not built"
+
 [ "${INK_HOST_IS_BUILD:-yes}" = yes ] || skip "built for another machine"
+need readelf
 [[ $(readelf -h "$INK_LIB") = *X86-64* ]] || skip "the bounds are those of x86-64"
 [ "${INK_SANITIZER:-none}" = none ] || skip "a sanitizer adds its own instructions"
 ! grep -q '^#define INK_DEBUG_LEVEL [1-9]' "$INK_BUILDDIR/config.h" ||
     skip "a debug build adds its checks"
 grep -q '^CFLAGS = .*-O[23]' "$INK_BUILDDIR/Makefile" || skip "the library is not built with -O2"
-if ! command -v valgrind >/dev/null; then
-    [ -n "${CI:-}" ] || skip "valgrind is not installed"
-    echo "valgrind is not installed"
-    exit 1
-fi
+need valgrind
 
 table=$("$INK_SRCDIR/bench/instructions.sh" inkalloc) || exit 1
 echo "$table"
