@@ -1,0 +1,363 @@
+/* Bins: refill, overflow, flush. */
+#include "cache.h"
+#include "die.h"
+#include "freelist.h"
+#include "run.h"
+
+enum {
+    INK_BIN_FIRST_CAPACITY = 4, /* a bin of a short program costs no more than it needs */
+    INK_BIN_YOUNG = 8,          /* up to this capacity every overflow is checked item by item */
+};
+
+static INK_COLD unsigned ink_bin_first_capacity(unsigned class)
+{
+    unsigned most = ink_size_classes[class].batch_items;
+
+    return most < INK_BIN_FIRST_CAPACITY ? most : INK_BIN_FIRST_CAPACITY;
+}
+
+static inline unsigned ink_bin_capacity(const struct ink_bin *bin, unsigned class)
+{
+    return ink_likely(bin->capacity != 0) ? bin->capacity : ink_bin_first_capacity(class);
+}
+
+static void ink_bin_grow(struct ink_bin *bin, unsigned class)
+{
+    unsigned most = ink_size_classes[class].batch_items;
+    unsigned capacity = 2 * ink_bin_capacity(bin, class);
+
+    bin->capacity = (uint8_t)(capacity < most ? capacity : most);
+}
+
+/* An empty frame from those at hand, or NULL. */
+static struct ink_frame *ink_cache_pop_empty(struct ink_cache *cache)
+{
+    unsigned empties = ink_load_relaxed(&cache->empties);
+
+    if (empties == 0)
+        return NULL;
+    ink_store_relaxed(&cache->empties, (uint8_t)(empties - 1));
+    ink_signal_fence();
+    return ink_load_relaxed(&cache->empty[empties - 1]);
+}
+
+static struct ink_frame *ink_cache_take_empty(struct ink_cache *cache)
+{
+    struct ink_frame *frame = ink_cache_pop_empty(cache);
+
+    return frame != NULL ? frame : ink_frame_take_empty();
+}
+
+static void ink_cache_keep_empty(struct ink_cache *cache, struct ink_frame *frame)
+{
+    unsigned empties = ink_load_relaxed(&cache->empties);
+
+    ink_frame_set_idle(frame);
+    if (empties == INK_CACHE_EMPTIES) {
+        ink_frame_give_empty(frame);
+        return;
+    }
+    ink_store_relaxed(&cache->empty[empties], frame);
+    ink_signal_fence();
+    ink_store_relaxed(&cache->empties, (uint8_t)(empties + 1));
+}
+
+/* Moves a short row to the end of the room that the bin gives it, so that frees find room too.  IDLE meanwhile: a child of a fork must not find
+ * an item twice. */
+static INK_NOINLINE ink_slot_t *ink_frame_make_room(struct ink_frame *frame, unsigned items, unsigned capacity)
+{
+    ink_frame_set_idle(frame);
+    for (unsigned i = 0; i <= items; i++)
+        ink_store_relaxed(&frame->slot[capacity - i], ink_load_relaxed(&frame->slot[items - i]));
+    return &frame->slot[capacity - items];
+}
+
+/* Loads a batch into an empty bin; what was loaded before is an empty frame then. */
+static void ink_bin_load(struct ink_cache *cache, unsigned class, struct ink_frame *batch)
+{
+    struct ink_bin *bin = &cache->bin[class];
+    ink_slot_t *old = ink_load_relaxed(&cache->cursor[class]);
+    unsigned items = ink_frame_items(batch);
+    unsigned capacity = ink_bin_capacity(bin, class);
+    ink_slot_t *slot = batch->slot;
+
+    if (ink_unlikely(items < capacity)) {
+        slot = ink_frame_make_room(batch, items, capacity);
+        items = capacity;
+    }
+    bin->loaded = (uint8_t)items;
+    ink_signal_fence();
+    ink_store_relaxed(&cache->cursor[class], slot);
+    ink_signal_fence();
+    ink_frame_set_bin(batch);
+    if (old != INK_NO_CURSOR)
+        ink_cache_keep_empty(cache, ink_frame_of_slot(old));
+}
+
+static struct ink_frame *ink_cache_refill(struct ink_cache *cache, unsigned class, struct ink_locker me)
+{
+    struct ink_bin *bin = &cache->bin[class];
+    struct ink_frame *frame = ink_cache_take_empty(cache);
+
+    if (frame == NULL)
+        return NULL;
+    if (ink_run_refill(class, frame, ink_bin_capacity(bin, class), me) == 0) {
+        ink_cache_keep_empty(cache, frame);
+        return NULL;
+    }
+    ink_bin_grow(bin, class);
+    return frame;
+}
+
+static void *ink_bin_pop(struct ink_cache *cache, unsigned class)
+{
+    ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
+    void *p = ink_load_relaxed(slot);
+
+    if (p != NULL)
+        ink_store_relaxed(&cache->cursor[class], slot + 1);
+    return p;
+}
+
+static struct ink_frame *ink_bin_take_spare(struct ink_bin *bin)
+{
+    return ink_load_relaxed(&bin->spare) != NULL ? ink_exchange_acq_rel(&bin->spare, NULL) : NULL;
+}
+
+void *ink_cache_alloc(struct ink_cache *cache, unsigned class, struct ink_locker me)
+{
+    void *p = ink_bin_pop(cache, class);
+    struct ink_frame *batch;
+
+    if (p != NULL)
+        return p;
+    batch = ink_bin_take_spare(&cache->bin[class]);
+    if (batch == NULL)
+        batch = ink_freelist_pop(class);
+    if (batch == NULL)
+        batch = ink_cache_refill(cache, class, me);
+    if (batch == NULL)
+        return NULL;
+    ink_bin_load(cache, class, batch);
+    return ink_bin_pop(cache, class);
+}
+
+/* Dies if p stands in the row. */
+static void ink_row_check_absent(ink_slot_t *slot, const void *p)
+{
+    void *q;
+
+    for (; (q = ink_load_relaxed(slot)) != NULL; slot++)
+        if (ink_unlikely(p == q))
+            ink_die_misuse(INK_FAULT_DOUBLE, "free", p);
+}
+
+static void ink_item_check(unsigned class, const void *p)
+{
+    const struct ink_run *run = ink_run_find(p);
+    const char *fault = ink_run_fault(run, class, p);
+
+    if (fault == NULL && ink_run_item_is_free(run, p))
+        fault = INK_FAULT_DOUBLE;
+    if (ink_unlikely(fault != NULL))
+        ink_die_misuse(fault, "free", p);
+}
+
+/* A young bin's overflow: every item is one, and stands in the bin once.  Short programs never get beyond this. */
+static void ink_bin_check_young(struct ink_cache *cache, unsigned class, const struct ink_frame *full, const void *p)
+{
+    struct ink_frame *spare = ink_load_relaxed(&cache->bin[class].spare);
+    ink_slot_t *slot = (ink_slot_t *)full->slot;
+    void *q;
+
+    ink_item_check(class, p);
+    ink_row_check_absent(slot, p);
+    for (; (q = ink_load_relaxed(slot)) != NULL; slot++) {
+        ink_item_check(class, q);
+        ink_row_check_absent(slot + 1, q);
+        if (spare != NULL)
+            ink_row_check_absent(spare->slot, q);
+    }
+}
+
+/* Starts a frame with p alone in it. */
+static void ink_bin_start(struct ink_cache *cache, unsigned class, struct ink_frame *frame, void *p)
+{
+    struct ink_bin *bin = &cache->bin[class];
+    unsigned capacity = ink_bin_capacity(bin, class);
+
+    ink_store_relaxed(&frame->slot[capacity], NULL);
+    ink_store_relaxed(&frame->slot[capacity - 1], p);
+    bin->loaded = (uint8_t)capacity;
+    ink_frame_set_bin(frame);
+    ink_store_relaxed(&cache->cursor[class], &frame->slot[capacity - 1]);
+    ink_signal_fence();
+}
+
+/* Without a frame to be had, p goes straight down.  A lock that cannot be had for long costs the block. */
+static void ink_item_drain(unsigned class, void *p, struct ink_locker me)
+{
+    ink_slot_t row[2];
+
+    atomic_init(&row[0], p);
+    atomic_init(&row[1], NULL);
+    (void)ink_run_drain(class, row, true, me);
+}
+
+/* The loaded frame is full: it becomes the spare, the old spare goes to the shared list, and p begins a new frame.
+ * At every moment each batch is in one place at most: a child of a fork finds it there or, between places, by its state. */
+static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink_frame *full, void *p, struct ink_locker me)
+{
+    struct ink_bin *bin = &cache->bin[class];
+    struct ink_frame *frame = ink_cache_take_empty(cache);
+    struct ink_frame *old;
+
+    if (ink_unlikely(bin->loaded <= INK_BIN_YOUNG))
+        ink_bin_check_young(cache, class, full, p);
+    if (ink_unlikely(frame == NULL)) {
+        ink_item_drain(class, p, me);
+        return;
+    }
+    ink_frame_set_batch(full, class, bin->loaded);
+    ink_bin_start(cache, class, frame, p);
+    old = ink_exchange_acq_rel(&bin->spare, full);
+    if (old == NULL)
+        return;
+    if (ink_unlikely(bin->capacity < ink_size_classes[class].batch_items))
+        ink_bin_grow(bin, class);
+    ink_freelist_push(class, old, me);
+}
+
+static void ink_bin_first_free(struct ink_cache *cache, unsigned class, void *p, struct ink_locker me)
+{
+    struct ink_frame *frame = ink_cache_take_empty(cache);
+
+    if (frame == NULL)
+        ink_item_drain(class, p, me);
+    else
+        ink_bin_start(cache, class, frame, p);
+}
+
+void ink_cache_free(struct ink_cache *cache, unsigned class, void *p, struct ink_locker me)
+{
+    ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
+
+    if (slot == INK_NO_CURSOR) {
+        ink_bin_first_free(cache, class, p, me);
+        return;
+    }
+    if (ink_load_relaxed(slot) == p)
+        ink_die_misuse(INK_FAULT_DOUBLE, "free", p);
+    if (((uintptr_t)slot & (INK_FRAME_BYTES - 1)) == 0) {
+        ink_bin_overflow(cache, class, ink_frame_of_slot(slot), p, me);
+        return;
+    }
+    ink_store_relaxed(slot - 1, p);
+    ink_signal_fence();
+    ink_store_relaxed(&cache->cursor[class], slot - 1);
+}
+
+void *ink_cache_alloc_single(unsigned class, struct ink_locker me)
+{
+    struct ink_frame *batch = ink_freelist_pop(class);
+    unsigned items;
+    void *p;
+
+    if (batch == NULL) {
+        batch = ink_frame_take_empty();
+        if (batch == NULL)
+            return NULL;
+        if (ink_run_refill(class, batch, INK_BIN_FIRST_CAPACITY, me) == 0) {
+            ink_frame_give_empty(batch);
+            return NULL;
+        }
+    }
+    items = ink_frame_items(batch) - 1;
+    p = ink_load_relaxed(&batch->slot[items]);
+    if (items == 0) {
+        ink_frame_give_empty(batch);
+        return p;
+    }
+    ink_frame_set_batch(batch, class, items);
+    ink_freelist_push(class, batch, me);
+    return p;
+}
+
+/* Joins a batch that has room, so that lists do not fill with frames of one item. */
+void ink_cache_free_single(unsigned class, void *p, struct ink_locker me)
+{
+    struct ink_frame *batch = ink_freelist_pop(class);
+    struct ink_frame *whole = NULL;
+    unsigned items = batch != NULL ? ink_frame_items(batch) : 0;
+
+    if (batch != NULL && items >= ink_size_classes[class].batch_items) {
+        whole = batch;
+        batch = NULL;
+        items = 0;
+    }
+    if (batch == NULL)
+        batch = ink_frame_take_empty();
+    if (batch != NULL) {
+        ink_store_relaxed(&batch->slot[items], p);
+        ink_frame_set_batch(batch, class, items + 1);
+    } else {
+        ink_item_drain(class, p, me);
+    }
+    if (whole != NULL)
+        ink_freelist_push(class, whole, me);
+    if (batch != NULL)
+        ink_freelist_push(class, batch, me);
+}
+
+/* Empties a loaded frame that no bin refers to any more. */
+static void ink_row_give(unsigned class, ink_slot_t *slot, struct ink_locker me)
+{
+    struct ink_frame *frame = ink_frame_of_slot(slot);
+    unsigned left = 0;
+    void *p;
+
+    slot = ink_run_drain(class, slot, true, me);
+    ink_frame_set_idle(frame);
+    for (; (p = ink_load_relaxed(slot)) != NULL; slot++)
+        ink_store_relaxed(&frame->slot[left++], p);
+    if (left == 0) {
+        ink_frame_give_empty(frame);
+        return;
+    }
+    ink_frame_set_batch(frame, class, left);
+    ink_freelist_push(class, frame, me);
+}
+
+static void ink_bin_flush(struct ink_cache *cache, unsigned class, struct ink_locker me)
+{
+    ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
+    struct ink_frame *spare = ink_bin_take_spare(&cache->bin[class]);
+
+    if (spare != NULL)
+        ink_freelist_push(class, spare, me);
+    ink_store_relaxed(&cache->cursor[class], INK_NO_CURSOR);
+    ink_signal_fence();
+    if (slot != INK_NO_CURSOR)
+        ink_row_give(class, slot, me);
+    cache->bin[class].capacity = 0;
+}
+
+void ink_cache_flush(struct ink_cache *cache, struct ink_locker me)
+{
+    struct ink_frame *frame;
+
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+        ink_bin_flush(cache, class, me);
+    while ((frame = ink_cache_pop_empty(cache)) != NULL)
+        ink_frame_give_empty(frame);
+}
+
+void ink_cache_drain_spares(struct ink_cache *cache, struct ink_locker me)
+{
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+        struct ink_frame *spare = ink_bin_take_spare(&cache->bin[class]);
+
+        if (spare != NULL)
+            ink_row_give(class, spare->slot, me);
+    }
+}

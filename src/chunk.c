@@ -1,0 +1,434 @@
+/* Chunks of runs: mapping, masks of free units, purging of whole chunks. */
+#include "chunk.h"
+#include "die.h"
+#include "meta.h"
+#include "os.h"
+
+enum {
+    /* Wholly free chunks that may stay dirty: 8 MiB that a steady program takes up again without a fault. */
+    INK_CHUNK_DIRTY_SPARES = 4,
+    INK_CHUNK_SPARSE = 16,   /* the first chunks: a small process touches a page here and a page there */
+    INK_CHUNK_SEARCH = 16, /* chunks looked at in a bucket for a run of several units */
+};
+
+static_assert(sizeof(struct ink_run) <= INK_LINE_BYTES, "a run's record is a line");
+static_assert(INK_CHUNK_UNITS == 32, "masks are 32 bits");
+
+static struct {
+    _Alignas(INK_LINE_BYTES) struct ink_lock lock;
+    struct ink_buckets buckets; /* chunks with free units, by how many */
+    struct ink_chunk *spare;    /* records without a chunk, linked by node.next */
+    _Atomic uint32_t dirty_spares; /* chunks wholly free and not wholly zero; lock, but for a peek */
+} ink_chunks;
+
+static _Atomic(struct ink_chunk *) ink_chunk_list;
+static _Atomic uint32_t ink_chunk_mapped; /* chunks mapped so far */
+static _Atomic bool ink_chunk_some_returned; /* a run is RETURNED that nobody has merged */
+
+struct ink_chunk *ink_chunk_first(void)
+{
+    return ink_load_acquire(&ink_chunk_list);
+}
+
+static uint32_t ink_units_mask(unsigned first, unsigned units)
+{
+    return (uint32_t)((((uint64_t)1 << units) - 1) << first);
+}
+
+static unsigned ink_chunk_bucket(uint32_t free)
+{
+    return free == 0 ? INK_BUCKET_NONE : (unsigned)(__builtin_popcount(free) - 1) / 4;
+}
+
+static bool ink_chunk_is_dirty_spare(const struct ink_chunk *chunk)
+{
+    return chunk->free == chunk->owned && chunk->free != 0 && chunk->zero != chunk->owned;
+}
+
+/* Every change of a chunk's masks goes through here, so that bucket and count follow.  Chunk lock. */
+static void ink_chunk_set_free(struct ink_chunk *chunk, uint32_t free, uint32_t zero)
+{
+    unsigned bucket = ink_chunk_bucket(free);
+
+    uint32_t dirty_spares = ink_load_relaxed(&ink_chunks.dirty_spares) - ink_chunk_is_dirty_spare(chunk);
+
+    chunk->free = free;
+    chunk->zero = zero;
+    ink_store_relaxed(&ink_chunks.dirty_spares, dirty_spares + ink_chunk_is_dirty_spare(chunk));
+    ink_buckets_move(&ink_chunks.buckets, &chunk->node, chunk->bucket, bucket);
+    chunk->bucket = (uint8_t)bucket;
+}
+
+/* What a lock that was taken over guards, made anew from the states of the runs. */
+static void ink_chunks_repair(void)
+{
+    ink_chunks.buckets = (struct ink_buckets){.used = 0};
+    ink_chunks.spare = NULL;
+    ink_store_relaxed(&ink_chunks.dirty_spares, 0);
+    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next) {
+        uint32_t used = 0;
+
+        for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
+            if (ink_run_state(&chunk->run[i]) != INK_RUN_FREE)
+                used |= ink_units_mask(i, chunk->run[i].units);
+        chunk->bucket = INK_BUCKET_NONE;
+        chunk->free = 0;
+        ink_chunk_set_free(chunk, chunk->owned & ~used, 0);
+        ink_store_relaxed(&chunk->some_returned, true);
+    }
+    ink_store_relaxed(&ink_chunk_some_returned, true);
+}
+
+/* RETURNED -> FREE.  Chunk lock.  Whoever gave the run back may find that it has been done for him. */
+static void ink_run_merge(struct ink_chunk *chunk, struct ink_run *run)
+{
+    if (ink_run_state(run) != INK_RUN_RETURNED)
+        return;
+    ink_store_release(&run->state, INK_RUN_FREE);
+    ink_chunk_set_free(chunk, chunk->free | ink_units_mask(run->number, run->units), chunk->zero);
+}
+
+static void ink_chunks_merge_returned(void)
+{
+    /* An exchange: whoever set the mark set the chunk's before it. */
+    (void)ink_exchange_acq_rel(&ink_chunk_some_returned, false);
+    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
+        if (ink_exchange_acq_rel(&chunk->some_returned, false))
+            for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
+                ink_run_merge(chunk, &chunk->run[i]);
+}
+
+/* For those who could not get the lock. */
+static void ink_chunk_leave_returned(struct ink_chunk *chunk)
+{
+    ink_store_release(&chunk->some_returned, true);
+    ink_store_release(&ink_chunk_some_returned, true);
+}
+
+/* Makes good what was left by an owner that is gone and by those who could not get the lock. */
+static bool ink_chunks_locked(enum ink_lock_answer answer)
+{
+    if (answer == INK_LOCK_BUSY)
+        return false;
+    if (ink_unlikely(answer == INK_LOCK_STALE))
+        ink_chunks_repair();
+    if (ink_unlikely(ink_load_acquire(&ink_chunk_some_returned)))
+        ink_chunks_merge_returned();
+    return true;
+}
+
+static bool ink_chunks_lock(struct ink_locker me)
+{
+    return ink_chunks_locked(ink_lock_take(&ink_chunks.lock, me));
+}
+
+static void ink_chunks_unlock(struct ink_locker me)
+{
+    ink_lock_release(&ink_chunks.lock, me);
+}
+
+/* The lowest place in mask for a row of units ones that starts at a multiple of alignment units of address, or -1. */
+static int ink_chunk_place(const struct ink_chunk *chunk, uint32_t mask, unsigned units, unsigned alignment)
+{
+    uintptr_t first_unit = (uintptr_t)chunk->base >> INK_UNIT_SHIFT;
+
+    for (unsigned i = 1; i < units; i++)
+        mask &= mask >> 1;
+    while (mask != 0) {
+        int place = __builtin_ctz(mask);
+
+        if (((first_unit + (unsigned)place) & (alignment - 1)) == 0)
+            return place;
+        mask &= mask - 1;
+    }
+    return -1;
+}
+
+/* Makes free units a run.  Chunk lock, or a chunk that nobody else knows. */
+static struct ink_run *ink_chunk_carve(struct ink_chunk *chunk, unsigned place, unsigned units)
+{
+    struct ink_run *run = &chunk->run[place];
+    uint32_t mask = ink_units_mask(place, units);
+
+    run->base = chunk->base + (size_t)place * INK_UNIT_BYTES;
+    run->units = (uint8_t)units;
+    run->bucket = INK_BUCKET_NONE;
+    run->zeroed = (chunk->zero & mask) == mask;
+    ink_store_release(&run->state, INK_RUN_TAKEN);
+    return run;
+}
+
+/* Sets the state of single units, each as a run of its own. */
+static void ink_units_mark(struct ink_chunk *chunk, uint32_t units, enum ink_run_state state)
+{
+    for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
+        if (units >> i & 1) {
+            chunk->run[i].units = 1;
+            ink_store_release(&chunk->run[i].state, (uint8_t)state);
+        }
+}
+
+/* Takes units out of the mask for a system call; meanwhile they are in use.  Chunk lock. */
+static void ink_units_withdraw(struct ink_chunk *chunk, uint32_t units)
+{
+    ink_units_mark(chunk, units, INK_RUN_TAKEN);
+    ink_chunk_set_free(chunk, chunk->free & ~units, chunk->zero & ~units);
+}
+
+/* Puts withdrawn units (back) into the mask. */
+static void ink_units_put(struct ink_chunk *chunk, uint32_t units, uint32_t zeroed, struct ink_locker me)
+{
+    if (!ink_chunks_lock(me)) {
+        ink_units_mark(chunk, units, INK_RUN_RETURNED);
+        ink_chunk_leave_returned(chunk);
+        return;
+    }
+    ink_units_mark(chunk, units, INK_RUN_FREE);
+    ink_chunk_set_free(chunk, chunk->free | units, chunk->zero | zeroed);
+    ink_chunks_unlock(me);
+}
+
+static struct ink_run *ink_chunks_search(unsigned units, unsigned alignment)
+{
+    for (unsigned bucket = units / 4; bucket < INK_BUCKETS; bucket++) {
+        struct ink_bucket_node *node = ink_chunks.buckets.first[bucket];
+
+        for (int i = 0; node != NULL && i < INK_CHUNK_SEARCH; i++, node = node->next) {
+            struct ink_chunk *chunk = (struct ink_chunk *)node;
+            int place = ink_chunk_place(chunk, chunk->free, units, alignment);
+
+            if (place >= 0) {
+                struct ink_run *run = ink_chunk_carve(chunk, (unsigned)place, units);
+                uint32_t mask = ink_units_mask((unsigned)place, units);
+
+                ink_chunk_set_free(chunk, chunk->free & ~mask, chunk->zero & ~mask);
+                return run;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Maps a whole chunk, or where that cannot be had (or small is asked for) as few as units units; their number in *got. */
+static char *ink_chunk_map_memory(unsigned units, unsigned alignment, bool small, unsigned *got)
+{
+    char *base = small ? NULL : ink_os_map_aligned(INK_CHUNK_BYTES, INK_CHUNK_BYTES);
+
+    *got = INK_CHUNK_UNITS;
+    if (base == NULL && !small && units < INK_CHUNK_UNITS / 4) {
+        *got = INK_CHUNK_UNITS / 4;
+        base = ink_os_map_aligned((size_t)*got * INK_UNIT_BYTES, (size_t)alignment * INK_UNIT_BYTES);
+    }
+    if (base == NULL) {
+        *got = units;
+        base = ink_os_map_aligned((size_t)units * INK_UNIT_BYTES, (size_t)alignment * INK_UNIT_BYTES);
+    }
+    return base;
+}
+
+static struct ink_chunk *ink_chunk_new_record(void)
+{
+    struct ink_chunk *chunk = ink_meta_alloc(sizeof *chunk, INK_LINE_BYTES);
+    struct ink_chunk *first = ink_chunk_first();
+
+    if (chunk == NULL)
+        return NULL;
+    for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
+        chunk->run[i].number = (uint8_t)i;
+    chunk->bucket = INK_BUCKET_NONE;
+    do
+        chunk->next = first;
+    while (!ink_cas_acq_rel(&ink_chunk_list, &first, chunk));
+    return chunk;
+}
+
+/* A chunk of fresh memory that nobody else knows yet, in the given record: all units its own, none in the mask.  Takes no lock. */
+static bool ink_chunk_map(struct ink_chunk *chunk, unsigned units, unsigned alignment, bool small)
+{
+    unsigned got;
+    char *base = ink_chunk_map_memory(units, alignment, small, &got);
+
+    if (base == NULL)
+        return false;
+    if (!ink_owners_open(base, (size_t)got * INK_UNIT_BYTES)) {
+        (void)ink_os_unmap(base, (size_t)got * INK_UNIT_BYTES);
+        return false;
+    }
+    ink_window_place(base);
+    if (ink_add_relaxed(&ink_chunk_mapped, 1) < INK_CHUNK_SPARSE)
+        ink_os_forbid_huge_pages(base, (size_t)got * INK_UNIT_BYTES);
+    /* In use until they are put into the mask: a repair in between must not find them. */
+    ink_units_mark(chunk, ink_units_mask(0, INK_CHUNK_UNITS), INK_RUN_TAKEN);
+    chunk->base = base;
+    chunk->zero = 0;
+    chunk->owned = ink_units_mask(0, got);
+    return true;
+}
+
+/* Puts a record by that describes nothing.  Without the lock it is lost. */
+static void ink_chunk_put_record(struct ink_chunk *chunk, struct ink_locker me)
+{
+    if (!ink_chunks_lock(me))
+        return;
+    ink_units_mark(chunk, ink_units_mask(0, INK_CHUNK_UNITS), INK_RUN_FREE);
+    chunk->node.next = (struct ink_bucket_node *)ink_chunks.spare;
+    ink_chunks.spare = chunk;
+    ink_chunks_unlock(me);
+}
+
+/* small: the lock is not to be had; take no more of the system than the run itself, as the rest could not be given to anyone. */
+static struct ink_run *ink_chunk_take_fresh(struct ink_chunk *record, unsigned units, unsigned alignment, bool small,
+                                            struct ink_locker me)
+{
+    struct ink_chunk *chunk = record != NULL ? record : ink_chunk_new_record();
+    struct ink_run *run;
+    uint32_t rest;
+    int place;
+
+    if (chunk == NULL)
+        return NULL;
+    if (!ink_chunk_map(chunk, units, alignment, small)) {
+        ink_chunk_put_record(chunk, me);
+        return NULL;
+    }
+    place = ink_chunk_place(chunk, chunk->owned, units, alignment);
+    INK_ASSERT(place >= 0);
+    run = ink_chunk_carve(chunk, (unsigned)place, units);
+    run->zeroed = true;
+    rest = chunk->owned & ~ink_units_mask((unsigned)place, units);
+    if (rest != 0)
+        ink_units_put(chunk, rest, rest, me);
+    return run;
+}
+
+/* One round: from the masks if the lock is to be had, else fresh. */
+static struct ink_run *ink_chunk_take_once(unsigned units, unsigned alignment, struct ink_locker me)
+{
+    struct ink_chunk *record = NULL;
+    struct ink_run *run = NULL;
+    bool locked = ink_chunks_lock(me);
+
+    if (locked) {
+        run = ink_chunks_search(units, alignment);
+        record = ink_chunks.spare;
+        if (run != NULL)
+            record = NULL;
+        if (record != NULL)
+            ink_chunks.spare = (struct ink_chunk *)record->node.next;
+        ink_chunks_unlock(me);
+    }
+    return run != NULL ? run : ink_chunk_take_fresh(record, units, alignment, !locked, me);
+}
+
+struct ink_run *ink_chunk_take(unsigned units, unsigned alignment_units, struct ink_locker me)
+{
+    struct ink_run *run = ink_chunk_take_once(units, alignment_units, me);
+
+    if (run != NULL)
+        ink_owners_set(run->base, units, (ink_owner_t)run);
+    return run;
+}
+
+/* Purges withdrawn units, and puts them back.  No lock across the system calls. */
+static size_t ink_units_purge(struct ink_chunk *chunk, uint32_t units, struct ink_locker me)
+{
+    uint32_t left = units, zeroed = 0;
+
+    while (left != 0) {
+        unsigned first = (unsigned)__builtin_ctz(left);
+        uint32_t gap = ~(left >> first);
+        unsigned count = gap != 0 ? (unsigned)__builtin_ctz(gap) : INK_CHUNK_UNITS;
+        uint32_t mask = ink_units_mask(first, count);
+
+        if (ink_os_purge(chunk->base + (size_t)first * INK_UNIT_BYTES, (size_t)count * INK_UNIT_BYTES))
+            zeroed |= mask;
+        left &= ~mask;
+    }
+    ink_units_put(chunk, units, zeroed, me);
+    return (size_t)__builtin_popcount(zeroed) * INK_UNIT_BYTES;
+}
+
+void ink_chunk_give(struct ink_run *run, struct ink_locker me)
+{
+    struct ink_chunk *chunk = ink_chunk_of_run(run);
+
+    if (!ink_chunks_locked(ink_lock_try(&ink_chunks.lock, me))) {
+        ink_chunk_leave_returned(chunk);
+        return;
+    }
+    ink_run_merge(chunk, run);
+    ink_chunks_unlock(me);
+}
+
+/* Withdraws a wholly free, dirty chunk if there are too many of them.  Chunk lock. */
+static struct ink_chunk *ink_chunk_withdraw_excess(void)
+{
+    if (ink_load_relaxed(&ink_chunks.dirty_spares) <= INK_CHUNK_DIRTY_SPARES)
+        return NULL;
+    for (unsigned bucket = INK_BUCKETS; bucket-- > 0;)
+        for (struct ink_bucket_node *node = ink_chunks.buckets.first[bucket]; node != NULL; node = node->next) {
+            struct ink_chunk *chunk = (struct ink_chunk *)node;
+
+            if (ink_chunk_is_dirty_spare(chunk)) {
+                ink_units_withdraw(chunk, chunk->owned);
+                return chunk;
+            }
+        }
+    return NULL;
+}
+
+void ink_chunk_purge_excess(struct ink_locker me)
+{
+    struct ink_chunk *chunk;
+
+    while (ink_load_relaxed(&ink_chunks.dirty_spares) > INK_CHUNK_DIRTY_SPARES) {
+        if (!ink_chunks_locked(ink_lock_try(&ink_chunks.lock, me)))
+            return;
+        chunk = ink_chunk_withdraw_excess();
+        ink_chunks_unlock(me);
+        if (chunk == NULL)
+            return;
+        (void)ink_units_purge(chunk, chunk->owned, me);
+    }
+}
+
+/* Gives a withdrawn chunk's memory back to the system, and its record up. */
+static size_t ink_chunk_unmap(struct ink_chunk *chunk, struct ink_locker me)
+{
+    uint32_t owned = chunk->owned;
+    size_t bytes = (size_t)__builtin_popcount(owned) * INK_UNIT_BYTES;
+
+    ink_owners_set(chunk->base, bytes / INK_UNIT_BYTES, 0);
+    if (!ink_os_unmap(chunk->base, bytes)) {
+        (void)ink_units_purge(chunk, owned, me);
+        return 0;
+    }
+    chunk->owned = 0;
+    ink_chunk_put_record(chunk, me);
+    return bytes;
+}
+
+static size_t ink_chunk_trim_one(struct ink_chunk *chunk, struct ink_locker me)
+{
+    uint32_t units;
+    bool whole;
+
+    if (!ink_chunks_lock(me))
+        return 0;
+    whole = chunk->owned != 0 && chunk->free == chunk->owned;
+    units = whole ? chunk->free : chunk->free & ~chunk->zero;
+    ink_units_withdraw(chunk, units);
+    ink_chunks_unlock(me);
+    if (units == 0)
+        return 0;
+    return whole ? ink_chunk_unmap(chunk, me) : ink_units_purge(chunk, units, me);
+}
+
+size_t ink_chunk_trim(struct ink_locker me)
+{
+    size_t bytes = 0;
+
+    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
+        bytes += ink_chunk_trim_one(chunk, me);
+    return bytes;
+}

@@ -1,0 +1,78 @@
+/* The shared freelists and their bound. */
+#include "freelist.h"
+#include "run.h"
+#include "sizeclass.h"
+
+enum {
+    /* What a list's batches may pin: each cached item may keep a page of its own resident, however small it is. */
+    INK_FREELIST_PINNED_BYTES = 8 * 1024 * 1024,
+    INK_FREELIST_PAGE_BYTES = 4096,
+    INK_FREELIST_BATCHES_MIN = 8,
+};
+
+#define INK_FREELIST_PINNED(size) ((size) > INK_FREELIST_PAGE_BYTES ? (size) : INK_FREELIST_PAGE_BYTES)
+#define INK_FREELIST_BATCHES(size) (INK_FREELIST_PINNED_BYTES / (INK_FREELIST_PINNED(size) * INK_BATCH_ITEMS(size)))
+#define INK_FREELIST_BOUND(class, size, below)                                                                         \
+    [class] = {.bound = INK_FREELIST_BATCHES(size) > INK_FREELIST_BATCHES_MIN ? INK_FREELIST_BATCHES(size)              \
+                                                                              : INK_FREELIST_BATCHES_MIN},
+
+struct ink_freelist ink_freelists[INK_CLASS_COUNT] = {INK_SIZE_CLASSES(INK_FREELIST_BOUND)};
+
+/* Drains the batch to the runs; what could not be drained moves to its first slots and stays a batch.  True if it is empty and given up. */
+static bool ink_batch_drain(unsigned class, struct ink_frame *batch, bool wait, struct ink_locker me)
+{
+    ink_slot_t *rest = ink_run_drain(class, batch->slot, wait, me);
+    unsigned left = 0;
+    void *p;
+
+    /* IDLE while items change places in it: a child of a fork must not find one twice. */
+    ink_frame_set_idle(batch);
+    for (; (p = ink_load_relaxed(rest)) != NULL; rest++)
+        ink_store_relaxed(&batch->slot[left++], p);
+    if (left != 0) {
+        ink_frame_set_batch(batch, class, left);
+        return false;
+    }
+    ink_frame_give_empty(batch);
+    return true;
+}
+
+void ink_freelist_push(unsigned class, struct ink_frame *batch, struct ink_locker me)
+{
+    if (ink_freelist_push_below(class, batch) || ink_batch_drain(class, batch, false, me))
+        return;
+    ink_stack_push(&ink_freelists[class].stack, batch);
+}
+
+/* One at a time: a fork in between finds all but one on the list. */
+void ink_freelist_drain(unsigned class, struct ink_locker me)
+{
+    for (unsigned left = ink_freelist_depth(class); left != 0; left--) {
+        struct ink_frame *batch = ink_freelist_pop(class);
+
+        if (batch == NULL)
+            return;
+        if (!ink_batch_drain(class, batch, true, me)) {
+            ink_stack_push(&ink_freelists[class].stack, batch);
+            return;
+        }
+    }
+}
+
+unsigned ink_freelist_depth(unsigned class)
+{
+    return ink_stack_depth(&ink_freelists[class].stack);
+}
+
+/* Walks links that others may be rewriting: frames are always readable, and the depth bounds the walk. */
+size_t ink_freelist_items(unsigned class)
+{
+    size_t items = 0;
+    struct ink_frame *batch = ink_stack_top(&ink_freelists[class].stack);
+
+    for (unsigned left = ink_freelist_depth(class); batch != NULL && left != 0; left--) {
+        items += ink_frame_items(batch);
+        batch = ink_frame_next(batch);
+    }
+    return items;
+}

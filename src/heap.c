@@ -1,0 +1,287 @@
+/* The routes of a request and of a pointer. */
+#include "heap.h"
+#include "cache.h"
+#include "cache_fast.h"
+#include "chunk.h"
+#include "die.h"
+#include "large.h"
+#include "run.h"
+#include "sizeclass.h"
+#include "trim.h"
+#include "turn.h"
+
+#include <string.h>
+
+/* Rounding up to pages or units must not pass PTRDIFF_MAX either. */
+#define INK_HEAP_BYTES_MAX ((size_t)PTRDIFF_MAX - 2 * INK_MIB)
+
+/* ---- requests ---- */
+
+static INK_NOINLINE void *ink_class_alloc_odd(unsigned class, intptr_t taken)
+{
+    struct ink_turn turn = ink_turn_begin(taken);
+    void *p = turn.cache != NULL ? ink_cache_alloc(turn.cache, class, turn.me) : ink_cache_alloc_single(class, turn.me);
+
+    ink_turn_end(&turn);
+    return p;
+}
+
+static inline void *ink_class_alloc(unsigned class, intptr_t taken)
+{
+    struct ink_thread *thread = ink_tls_thread;
+    void *p;
+
+    if (ink_unlikely(!ink_turn_is_plain(thread, taken)))
+        return ink_class_alloc_odd(class, taken);
+    p = ink_cache_alloc(&thread->c1, class, ink_thread_locker(thread, true));
+    ink_cache_put_back(taken);
+    return p;
+}
+
+/* Up to INK_RANGE_MAX bytes and alignment.  *zeroed: whether the block is known to be zero. */
+static void *ink_range_alloc(size_t bytes, size_t alignment, bool *zeroed)
+{
+    struct ink_turn turn = ink_turn_begin(ink_cache_take());
+    unsigned units = bytes == 0 ? 1 : (unsigned)((bytes + INK_UNIT_BYTES - 1) / INK_UNIT_BYTES);
+    unsigned alignment_units = alignment <= INK_UNIT_BYTES ? 1 : (unsigned)(alignment / INK_UNIT_BYTES);
+    struct ink_run *run = ink_chunk_take(units, alignment_units, turn.me);
+    void *p = NULL;
+
+    if (run != NULL) {
+        p = run->base;
+        *zeroed = run->zeroed;
+        ink_store_release(&run->state, INK_RUN_RANGE);
+    }
+    ink_turn_end(&turn);
+    return p;
+}
+
+/* One try at what no bin serves. */
+static void *ink_big_try(size_t bytes, size_t alignment, bool *zeroed)
+{
+    if (bytes <= INK_RANGE_MAX && alignment <= INK_RANGE_MAX)
+        return ink_range_alloc(bytes, alignment, zeroed);
+    *zeroed = true;
+    return ink_large_alloc(bytes, alignment);
+}
+
+static void *ink_big_alloc(size_t bytes, size_t alignment, bool *zeroed)
+{
+    void *p;
+
+    if (bytes > INK_HEAP_BYTES_MAX || alignment > INK_HEAP_BYTES_MAX / 2)
+        return NULL;
+    p = ink_big_try(bytes, alignment, zeroed);
+    /* The system refuses: give back what lies idle, and try once more. */
+    if (ink_unlikely(p == NULL) && bytes <= INK_HEAP_BYTES_MAX - alignment && ink_trim() != 0)
+        p = ink_big_try(bytes, alignment, zeroed);
+    return p;
+}
+
+INK_NOINLINE void *ink_heap_alloc_taken(size_t bytes, intptr_t taken)
+{
+    unsigned class = ink_class_for(bytes);
+    void *p = ink_class_alloc(class, taken);
+
+    if (ink_unlikely(p == NULL)) {
+        (void)ink_trim(); /* also what serves other classes only */
+        p = ink_class_alloc(class, ink_cache_take());
+    }
+    return p;
+}
+
+INK_NOINLINE void *ink_heap_alloc_big(size_t bytes)
+{
+    bool zeroed;
+
+    return ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed);
+}
+
+void *ink_heap_alloc(size_t bytes)
+{
+    intptr_t taken;
+    void *p;
+
+    if (ink_unlikely(bytes > INK_SMALL_MAX))
+        return ink_heap_alloc_big(bytes);
+    p = ink_cache_try_alloc(bytes, &taken);
+    return ink_likely(p != NULL) ? p : ink_heap_alloc_taken(bytes, taken);
+}
+
+void *ink_heap_alloc_zeroed(size_t bytes)
+{
+    bool zeroed = false;
+    void *p = bytes <= INK_SMALL_MAX ? ink_heap_alloc(bytes) : ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed);
+
+    if (p != NULL && !zeroed)
+        memset(p, 0, bytes);
+    return p;
+}
+
+void *ink_heap_alloc_aligned(size_t bytes, size_t alignment)
+{
+    bool zeroed;
+    unsigned class;
+
+    if (alignment <= INK_ALIGNMENT)
+        return ink_heap_alloc(bytes);
+    class = ink_class_for_aligned(bytes, alignment);
+    if (class != INK_CLASS_NONE)
+        return ink_heap_alloc(ink_size_classes[class].size);
+    return ink_big_alloc(bytes, alignment, &zeroed);
+}
+
+/* ---- pointers ---- */
+
+/* What a pointer that the window does not know leads to. */
+struct ink_block {
+    struct ink_run *run;  /* of a class or a range, or NULL: large or foreign */
+    unsigned class;       /* of an item; 0 for everything else */
+    const char *fault;    /* why p is none of our blocks; NULL: it may be one */
+};
+
+static const char *ink_range_fault(const struct ink_run *run, const void *p)
+{
+    enum ink_run_state state = ink_run_state(run);
+    size_t offset = (size_t)((const char *)p - run->base);
+
+    if (state == INK_RUN_RANGE)
+        return offset == 0 ? NULL : offset < ink_run_bytes(run) ? INK_FAULT_INTERIOR : INK_FAULT_FOREIGN;
+    return INK_FAULT_DOUBLE; /* a block began or an item stood in these units, and they are free */
+}
+
+static struct ink_block ink_block_find(const void *p)
+{
+    struct ink_block block = {.run = ink_run_find(p)};
+
+    if (((uintptr_t)p & (INK_ALIGNMENT - 1)) != 0) {
+        block.fault = INK_FAULT_MISALIGNED;
+    } else if (block.run == NULL) {
+        block.fault = ink_large_usable(p) != 0 ? NULL : ink_large_fault(p);
+    } else if (ink_run_state(block.run) == INK_RUN_CLASS) {
+        block.class = ink_load_relaxed(&block.run->class);
+        block.fault = ink_run_fault(block.run, block.class, p);
+    } else {
+        block.fault = ink_range_fault(block.run, p);
+    }
+    return block;
+}
+
+static void ink_range_free(struct ink_run *run, void *p, const char *function, struct ink_locker me)
+{
+    uint8_t state = INK_RUN_RANGE;
+
+    /* Of two frees at once only one wins. */
+    if (!ink_cas_acq_rel(&run->state, &state, INK_RUN_RETURNED))
+        ink_die_misuse(INK_FAULT_DOUBLE, function, p);
+    ink_chunk_give(run, me);
+    ink_chunk_purge_excess(me);
+}
+
+/* Frees what is not an item; the class of what is. */
+static unsigned ink_big_free(void *p, const char *function, struct ink_locker me)
+{
+    struct ink_block block = ink_block_find(p);
+
+    if (block.fault == NULL && block.run == NULL)
+        block.fault = ink_large_free(p);
+    if (block.fault != NULL)
+        ink_die_misuse(block.fault, function, p);
+    if (block.class == 0 && block.run != NULL)
+        ink_range_free(block.run, p, function, me);
+    return block.class;
+}
+
+static INK_NOINLINE void ink_free_odd(void *p, size_t class, intptr_t taken, const char *function)
+{
+    struct ink_turn turn;
+
+    if (p == NULL) {
+        ink_cache_put_back(taken);
+        return;
+    }
+    turn = ink_turn_begin(taken);
+    if (class == 0)
+        class = ink_big_free(p, function, turn.me);
+    if (class != 0 && turn.cache != NULL)
+        ink_cache_free(turn.cache, (unsigned)class, p, turn.me);
+    else if (class != 0)
+        ink_cache_free_single((unsigned)class, p, turn.me);
+    ink_turn_end(&turn);
+}
+
+INK_NOINLINE void ink_heap_free_taken(void *p, size_t class, intptr_t taken, const char *function)
+{
+    struct ink_thread *thread = ink_tls_thread;
+
+    if (ink_unlikely(class == 0 || !ink_turn_is_plain(thread, taken))) {
+        ink_free_odd(p, class, taken, function);
+        return;
+    }
+    ink_cache_free(&thread->c1, (unsigned)class, p, ink_thread_locker(thread, true));
+    ink_cache_put_back(taken);
+}
+
+void ink_heap_free(void *p, const char *function)
+{
+    size_t class;
+    intptr_t taken;
+
+    if (ink_unlikely(!ink_cache_try_free(p, &class, &taken)))
+        ink_heap_free_taken(p, class, taken, function);
+}
+
+size_t ink_heap_usable(const void *p, const char *function)
+{
+    size_t class = ink_window_class(p);
+    struct ink_block block;
+
+    if (ink_likely(class != 0))
+        return ink_size_classes[class].size;
+    if (p == NULL)
+        return 0;
+    block = ink_block_find(p);
+    if (block.fault != NULL)
+        ink_die_misuse(block.fault, function, p);
+    if (block.class != 0)
+        return ink_size_classes[block.class].size;
+    return block.run != NULL ? ink_run_bytes(block.run) : ink_large_usable(p);
+}
+
+static void *ink_heap_move(void *p, size_t usable, size_t bytes)
+{
+    void *moved = ink_heap_alloc(bytes);
+
+    if (moved != NULL) {
+        memcpy(moved, p, usable < bytes ? usable : bytes);
+        ink_heap_free(p, "realloc");
+    }
+    return moved;
+}
+
+/* A large block that stays large grows and shrinks without a copy. */
+static void *ink_large_resize(void *p, size_t bytes)
+{
+    const char *fault;
+    void *moved;
+
+    if (bytes > INK_HEAP_BYTES_MAX)
+        return NULL;
+    moved = ink_large_realloc(p, bytes, &fault);
+    if (fault != NULL)
+        ink_die_misuse(fault, "realloc", p);
+    if (moved == NULL && ink_trim() != 0)
+        moved = ink_large_realloc(p, bytes, &fault);
+    return moved;
+}
+
+void *ink_heap_realloc(void *p, size_t bytes)
+{
+    size_t usable = ink_heap_usable(p, "realloc");
+
+    if (bytes <= usable && (usable <= 2 * bytes || usable == INK_ALIGNMENT))
+        return p;
+    if (usable > INK_RANGE_MAX && bytes > INK_RANGE_MAX)
+        return ink_large_resize(p, bytes);
+    return ink_heap_move(p, usable, bytes);
+}

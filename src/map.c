@@ -1,0 +1,126 @@
+/* The window of class bytes and the map of owner words. */
+#include "map.h"
+#include "meta.h"
+#include "os.h"
+
+_Alignas(INK_OS_PAGE_BYTES_MAX) struct ink_window ink_window;
+
+void ink_window_place(const void *address)
+{
+    uintptr_t unplaced = 0;
+    uintptr_t unit = ink_align_down((uintptr_t)address, INK_UNIT_BYTES);
+    uintptr_t top = unit + (uintptr_t)INK_WINDOW_UNITS / 2 * INK_UNIT_BYTES - INK_WINDOW_ITEM;
+
+    if (ink_load_relaxed(&ink_window.top) == 0 && ink_cas_acq_rel(&ink_window.top, &unplaced, top))
+        ink_os_forbid_huge_pages(&ink_window, ink_align_down(sizeof ink_window, INK_OS_PAGE_BYTES_MAX));
+}
+
+void ink_window_set_class(const void *address, size_t units, unsigned class)
+{
+    uintptr_t last = (ink_load_relaxed(&ink_window.top) - (uintptr_t)address) >> INK_UNIT_SHIFT;
+
+    for (size_t i = 0; i < units; i++)
+        if (last - i < INK_WINDOW_UNITS)
+            ink_store_relaxed(&ink_window.class_of_unit[last - i], (uint8_t)class);
+}
+
+/* Owner words come in leaves of 4 GiB of addresses.  A leaf is found by hashing the address's upper half; leaves are added by
+ * compare-and-swap and never removed, so a probe that meets NULL has seen all there is.  No width of addresses is assumed. */
+enum {
+    INK_LEAF_UNITS = 1 << 16,
+    INK_LEAF_SLOTS = 4096,
+};
+
+struct ink_leaf {
+    uintptr_t key; /* upper half of its addresses; constant once published */
+    _Atomic ink_owner_t owner[INK_LEAF_UNITS];
+};
+
+/* Published by release, read by acquire. */
+static _Atomic(struct ink_leaf *) ink_leaves[INK_LEAF_SLOTS];
+
+/* The first leaf: most processes need no other, and none needs a system call for it. */
+static struct ink_leaf ink_leaf_first;
+static _Atomic bool ink_leaf_first_taken;
+
+static struct ink_leaf *ink_leaf_new(void)
+{
+    if (!ink_exchange_acq_rel(&ink_leaf_first_taken, true))
+        return &ink_leaf_first;
+    return ink_meta_alloc(sizeof(struct ink_leaf), INK_LINE_BYTES);
+}
+
+static uintptr_t ink_leaf_key(uintptr_t address)
+{
+    return (uintptr_t)((uint64_t)address >> 32);
+}
+
+static size_t ink_leaf_first_slot(uintptr_t key)
+{
+    return (size_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> 52);
+}
+
+static struct ink_leaf *ink_leaf_find(uintptr_t address)
+{
+    uintptr_t key = ink_leaf_key(address);
+    size_t slot = ink_leaf_first_slot(key);
+
+    for (size_t i = 0; i < INK_LEAF_SLOTS; i++) {
+        struct ink_leaf *leaf = ink_load_acquire(&ink_leaves[(slot + i) % INK_LEAF_SLOTS]);
+
+        if (leaf == NULL || leaf->key == key)
+            return leaf;
+    }
+    return NULL;
+}
+
+static bool ink_leaf_add(uintptr_t address)
+{
+    uintptr_t key = ink_leaf_key(address);
+    size_t slot = ink_leaf_first_slot(key);
+    struct ink_leaf *leaf = ink_leaf_new();
+
+    if (leaf == NULL)
+        return false;
+    leaf->key = key;
+    for (size_t i = 0; i < INK_LEAF_SLOTS; i++) {
+        struct ink_leaf *there = NULL;
+
+        if (ink_cas_acq_rel(&ink_leaves[(slot + i) % INK_LEAF_SLOTS], &there, leaf))
+            return true;
+        if (there->key == key)
+            return true; /* somebody was faster; ours is lost, untouched but for its first page */
+    }
+    return false;
+}
+
+bool ink_owners_open(const void *address, size_t bytes)
+{
+    uintptr_t last = (uintptr_t)address + bytes - 1;
+
+    for (uintptr_t key = ink_leaf_key((uintptr_t)address); key <= ink_leaf_key(last); key++) {
+        uintptr_t at = key == ink_leaf_key(last) ? last : (uintptr_t)((uint64_t)key << 32);
+
+        if (ink_leaf_find(at) == NULL && !ink_leaf_add(at))
+            return false;
+    }
+    return true;
+}
+
+void ink_owners_set(const void *address, size_t units, ink_owner_t owner)
+{
+    for (size_t i = 0; i < units; i++) {
+        uintptr_t at = (uintptr_t)address + i * INK_UNIT_BYTES;
+
+        ink_store_release(&ink_leaf_find(at)->owner[at >> INK_UNIT_SHIFT & (INK_LEAF_UNITS - 1)], owner);
+    }
+}
+
+ink_owner_t ink_owner_of(const void *p)
+{
+    struct ink_leaf *leaf = ink_leaf_find((uintptr_t)p);
+
+    if (ink_unlikely(leaf == NULL))
+        return 0;
+    return ink_load_acquire(&leaf->owner[(uintptr_t)p >> INK_UNIT_SHIFT & (INK_LEAF_UNITS - 1)]);
+}

@@ -1,0 +1,215 @@
+/* System calls, made through syscall(2)'s wrapper and never through mmap(3) and friends: those are often interposed by programs
+ * that allocate inside. */
+#include "os.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+/* The kernel's answer without touching errno: the value, or -errno. */
+#define ink_syscall(...)                                                                                               \
+    ({                                                                                                                 \
+        int ink_saved_errno_ = errno;                                                                                  \
+        long ink_result_ = syscall(__VA_ARGS__);                                                                       \
+        if (ink_result_ == -1)                                                                                         \
+            ink_result_ = -(long)errno;                                                                                \
+        errno = ink_saved_errno_;                                                                                      \
+        ink_result_;                                                                                                   \
+    })
+
+/* Above every address and below every -errno. */
+static bool ink_syscall_failed(long result)
+{
+    return (unsigned long)result > (unsigned long)-4096L;
+}
+
+size_t ink_os_page_bytes(void)
+{
+    static _Atomic size_t page_bytes; /* 0: not asked yet; every writer writes the same */
+    size_t bytes = ink_load_relaxed(&page_bytes);
+
+    if (ink_unlikely(bytes == 0)) {
+        int saved_errno = errno;
+
+        bytes = getauxval(AT_PAGESZ);
+        if (!ink_is_pow2(bytes))
+            bytes = 4096;
+        errno = saved_errno;
+        ink_store_relaxed(&page_bytes, bytes);
+    }
+    return bytes;
+}
+
+#ifdef SYS_mmap2
+#define INK_SYS_MMAP SYS_mmap2
+#else
+#define INK_SYS_MMAP SYS_mmap
+#endif
+
+void *ink_os_map(size_t bytes)
+{
+    /* Every argument as a long: syscall() is variadic. */
+    long address = ink_syscall(INK_SYS_MMAP, 0L, bytes, (long)(PROT_READ | PROT_WRITE),
+                               (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
+
+    return ink_syscall_failed(address) ? NULL : (void *)address;
+}
+
+void *ink_os_map_aligned(size_t bytes, size_t alignment)
+{
+    size_t page = ink_os_page_bytes();
+    size_t total, head, tail;
+    char *raw = ink_os_map(bytes);
+
+    if (raw == NULL || ((uintptr_t)raw & (alignment - 1)) == 0)
+        return raw;
+    (void)ink_os_unmap(raw, bytes);
+    if (__builtin_add_overflow(bytes, alignment - page, &total))
+        return NULL;
+    raw = ink_os_map(total);
+    if (raw == NULL)
+        return NULL;
+    head = ink_align_up((uintptr_t)raw, alignment) - (uintptr_t)raw;
+    tail = total - head - ink_align_up(bytes, page);
+    /* A trim that fails leaves address space mapped and untouched: no harm. */
+    if (head != 0)
+        (void)ink_os_unmap(raw, head);
+    if (tail != 0)
+        (void)ink_os_unmap(raw + total - tail, tail);
+    return raw + head;
+}
+
+bool ink_os_unmap(void *address, size_t bytes)
+{
+    return !ink_syscall_failed(ink_syscall(SYS_munmap, address, bytes));
+}
+
+void *ink_os_remap(void *address, size_t old_bytes, size_t new_bytes, bool may_move)
+{
+    long moved = ink_syscall(SYS_mremap, address, old_bytes, new_bytes, may_move ? (long)MREMAP_MAYMOVE : 0L);
+
+    return ink_syscall_failed(moved) ? NULL : (void *)moved;
+}
+
+bool ink_os_remap_to(void *address, size_t old_bytes, void *new_address, size_t new_bytes)
+{
+    return !ink_syscall_failed(ink_syscall(SYS_mremap, address, old_bytes, new_bytes,
+                                           (long)(MREMAP_MAYMOVE | MREMAP_FIXED), new_address));
+}
+
+static bool ink_os_drop(void *address, size_t bytes)
+{
+    return ink_syscall(SYS_madvise, address, bytes, (long)MADV_DONTNEED) == 0;
+}
+
+/* Some emulators accept MADV_DONTNEED and do nothing.  A byte that survives the first purge tells. */
+static bool ink_os_drop_probed(void *address, size_t bytes)
+{
+    volatile unsigned char *probe = address;
+
+    *probe = 1;
+    return ink_os_drop(address, bytes) && *probe == 0;
+}
+
+bool ink_os_purge(void *address, size_t bytes)
+{
+    static _Atomic bool works; /* set once, by whoever sees it first */
+    bool zeroed;
+
+    if (ink_load_relaxed(&works))
+        return ink_os_drop(address, bytes);
+    zeroed = ink_os_drop_probed(address, bytes);
+    if (zeroed)
+        ink_store_relaxed(&works, true);
+    return zeroed;
+}
+
+void ink_os_forbid_huge_pages(void *address, size_t bytes)
+{
+    (void)ink_syscall(SYS_madvise, address, bytes, (long)MADV_NOHUGEPAGE);
+}
+
+void ink_os_yield(void)
+{
+    (void)ink_syscall(SYS_sched_yield);
+}
+
+#ifdef SYS_futex
+void ink_os_wait(_Atomic uint32_t *word, uint32_t expected)
+{
+    struct timespec limit = {.tv_sec = 0, .tv_nsec = 50000};
+
+    (void)ink_syscall(SYS_futex, word, (long)FUTEX_WAIT_PRIVATE, (long)expected, &limit, NULL, 0L);
+}
+#else /* 32-bit systems born after 2038 became a concern */
+void ink_os_wait(_Atomic uint32_t *word, uint32_t expected)
+{
+    struct { int64_t seconds, nanoseconds; } limit = {0, 50000};
+
+    (void)ink_syscall(SYS_futex_time64, word, (long)FUTEX_WAIT_PRIVATE, (long)expected, &limit, NULL, 0L);
+}
+#endif
+
+uint32_t ink_os_tid(void)
+{
+    return (uint32_t)ink_syscall(SYS_gettid);
+}
+
+bool ink_os_is_first_thread(void)
+{
+    return ink_syscall(SYS_gettid) == ink_syscall(SYS_getpid);
+}
+
+void ink_os_write(int fd, const char *text, size_t length)
+{
+    while (length != 0) {
+        long written = ink_syscall(SYS_write, fd, text, length);
+
+        if (written <= 0)
+            return;
+        text += written;
+        length -= (size_t)written;
+    }
+}
+
+char ink_os_generation_slot[2 * INK_OS_PAGE_BYTES_MAX];
+
+/* The last generation that this process or an ancestor used, on an ordinary page: what a wiped page is counted up from.  It is raised before
+ * the new number is published, so that a child forked in between can only skip a number, never reuse one. */
+static _Atomic uint32_t ink_last_generation;
+
+static void ink_generation_wipe(void)
+{
+    ink_store_release(ink_os_generation_word(), 0);
+}
+
+/* Asks the kernel to zero the page in children; where it cannot (before Linux 4.14) the child's side of fork does it. */
+static void ink_generation_arm(void)
+{
+    if (ink_syscall(SYS_madvise, ink_os_generation_word(), (long)INK_OS_PAGE_BYTES_MAX, (long)MADV_WIPEONFORK) != 0)
+        (void)pthread_atfork(NULL, NULL, ink_generation_wipe);
+}
+
+INK_COLD uint32_t ink_os_generation_slow(void)
+{
+    uint32_t unknown = 0;
+    uint32_t last = ink_load_relaxed(&ink_last_generation);
+    uint32_t next = last % (INK_OS_GENERATIONS - 1) + 1;
+
+    if (last == 0)
+        ink_generation_arm();
+    if (!ink_cas_acq_rel(&ink_last_generation, &last, next))
+        next = last;
+    if (!ink_cas_acq_rel(ink_os_generation_word(), &unknown, next))
+        next = unknown;
+    return next;
+}

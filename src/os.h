@@ -1,0 +1,75 @@
+/* Every system call of the allocator's operation: memory, waiting, thread identity, the fork generation.
+ *
+ * All functions leave errno as it was: errno belongs to the entry points.  All may be called from any thread, from a signal handler
+ * and before any constructor has run; none takes a lock. */
+#ifndef INK_OS_H
+#define INK_OS_H
+
+#include "cc.h"
+
+/* The kernel's page size in bytes (4 KiB to 64 KiB), from the auxiliary vector. */
+size_t ink_os_page_bytes(void);
+
+/* A fresh private mapping of zero bytes, readable and writable, page-aligned; NULL if the system refuses (ENOMEM, EAGAIN, limits).
+ * bytes is rounded up to pages by the kernel. */
+void *ink_os_map(size_t bytes);
+
+/* The same, aligned to alignment (a power of two, at least a page); what had to be mapped around it is unmapped again. */
+void *ink_os_map_aligned(size_t bytes, size_t alignment);
+
+/* Gives the mapping back.  False if the kernel refuses: the range is then still mapped. */
+bool ink_os_unmap(void *address, size_t bytes);
+
+/* Grows or shrinks a mapping, moving it if may_move; NULL if refused (the old mapping is then untouched). */
+void *ink_os_remap(void *address, size_t old_bytes, size_t new_bytes, bool may_move);
+
+/* Moves the mapping to new_address, where new_bytes of fresh memory from ink_os_map stand, which it replaces.  False if refused: both
+ * mappings are then untouched or the new one is gone. */
+bool ink_os_remap_to(void *address, size_t old_bytes, void *new_address, size_t new_bytes);
+
+/* Drops the contents of whole pages.  True only if the pages are known to read as zero afterwards. */
+bool ink_os_purge(void *address, size_t bytes);
+
+/* Never huge pages there: for memory that is touched sparsely.  A kernel without them does not mind. */
+void ink_os_forbid_huge_pages(void *address, size_t bytes);
+
+/* Lets another thread run. */
+void ink_os_yield(void);
+
+/* Sleeps while *word is expected, for about 50 us at most; nobody need wake us. */
+void ink_os_wait(_Atomic uint32_t *word, uint32_t expected);
+
+/* This thread's kernel id. */
+uint32_t ink_os_tid(void);
+
+/* True in the thread that the process (or the child of a fork) began with. */
+bool ink_os_is_first_thread(void);
+
+/* Writes text to a file descriptor as far as it goes; no cancellation point. */
+void ink_os_write(int fd, const char *text, size_t length);
+
+/* The generation of this process: changes in every child that does not share its parent's memory, however it was made (fork, _Fork, clone).
+ * 1 .. INK_OS_GENERATIONS - 1; stays the same across vfork and in threads. */
+enum { INK_OS_GENERATION_BITS = 10, INK_OS_GENERATIONS = 1 << INK_OS_GENERATION_BITS };
+
+uint32_t ink_os_generation_slow(void);
+
+/* The word stands on pages of its own, which the kernel zeroes in a child (MADV_WIPEONFORK).  The slot is large enough to hold one aligned
+ * page of any size wherever the loader puts it.  0 means: unknown, ask slow.  Written by the first to ask in a process. */
+enum { INK_OS_PAGE_BYTES_MAX = 65536 };
+
+extern INK_HIDDEN char ink_os_generation_slot[2 * INK_OS_PAGE_BYTES_MAX];
+
+static inline _Atomic uint32_t *ink_os_generation_word(void)
+{
+    return (_Atomic uint32_t *)ink_align_up((uintptr_t)ink_os_generation_slot, INK_OS_PAGE_BYTES_MAX);
+}
+
+static inline uint32_t ink_os_generation(void)
+{
+    uint32_t generation = ink_load_acquire(ink_os_generation_word());
+
+    return ink_likely(generation != 0) ? generation : ink_os_generation_slow();
+}
+
+#endif

@@ -1,0 +1,382 @@
+/* Runs of one size class: bitmaps, occupancy buckets, refill and drain. */
+#include "run.h"
+#include "die.h"
+#include "meta.h"
+
+enum {
+    INK_RUN_SHARDS = 4,
+    INK_WORD_BITS = 64,
+    INK_BUCKET_SHIFT = 13,
+};
+
+struct ink_run_shard {
+    _Alignas(INK_LINE_BYTES) struct ink_lock lock;
+    struct ink_buckets buckets; /* runs with free items; lock */
+};
+
+struct ink_run_class {
+    struct ink_run_shard shard[INK_RUN_SHARDS];
+    /* The shard that refills use; any thread moves it on when that one's lock cannot be had. */
+    _Atomic uint8_t current;
+};
+
+static struct ink_run_class ink_run_classes[INK_CLASS_COUNT];
+
+static unsigned ink_run_words(const struct ink_run *run)
+{
+    return (run->items + INK_WORD_BITS - 1u) / INK_WORD_BITS;
+}
+
+static unsigned ink_run_bucket(const struct ink_run *run)
+{
+    unsigned bucket = (unsigned)run->free * run->bucket_scale >> INK_BUCKET_SHIFT;
+
+    return run->free == 0 ? INK_BUCKET_NONE : bucket < INK_BUCKETS ? bucket : INK_BUCKETS - 1;
+}
+
+static void ink_run_rebucket(struct ink_run_shard *shard, struct ink_run *run)
+{
+    unsigned bucket = ink_run_bucket(run);
+
+    ink_buckets_move(&shard->buckets, &run->node, run->bucket, bucket);
+    run->bucket = (uint8_t)bucket;
+}
+
+/* Counts and buckets of a shard, made anew from the bitmaps. */
+static void ink_run_repair(unsigned class, unsigned shard_number)
+{
+    struct ink_run_shard *shard = &ink_run_classes[class].shard[shard_number];
+
+    shard->buckets = (struct ink_buckets){.used = 0};
+    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
+        for (unsigned i = 0; i < INK_CHUNK_UNITS; i++) {
+            struct ink_run *run = &chunk->run[i];
+
+            if (ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class || run->shard != shard_number)
+                continue;
+            run->free = 0;
+            for (unsigned w = 0; w < ink_run_words(run); w++)
+                run->free = (uint16_t)(run->free + __builtin_popcountll(ink_load_relaxed(&run->words[w])));
+            run->bucket = INK_BUCKET_NONE;
+            ink_run_rebucket(shard, run);
+        }
+}
+
+static bool ink_run_locked(unsigned class, unsigned shard, enum ink_lock_answer answer)
+{
+    if (ink_unlikely(answer == INK_LOCK_STALE))
+        ink_run_repair(class, shard);
+    return answer != INK_LOCK_BUSY;
+}
+
+/* Locks a shard for a refill and tells which; -1 if none could be had. */
+static int ink_run_lock_any(unsigned class, struct ink_locker me)
+{
+    struct ink_run_class *all = &ink_run_classes[class];
+    unsigned current = ink_load_relaxed(&all->current);
+
+    if (ink_run_locked(class, current, ink_lock_take(&all->shard[current].lock, me)))
+        return (int)current;
+    for (unsigned i = 1; i < INK_RUN_SHARDS; i++) {
+        unsigned next = (current + i) % INK_RUN_SHARDS;
+
+        if (ink_run_locked(class, next, ink_lock_try(&all->shard[next].lock, me))) {
+            /* Held by what lies beneath us it is as good as ever for the others. */
+            if (!ink_lock_is_beneath(&all->shard[current].lock, me))
+                ink_store_relaxed(&all->current, (uint8_t)next);
+            return (int)next;
+        }
+    }
+    return -1;
+}
+
+/* Moves up to wanted items of run to the frame, behind the items that it holds already.  The frame says BATCH with each item in it before the bit
+ * that frees it is cleared, so that a child of a fork in between finds every item exactly once. */
+static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame, unsigned held, unsigned wanted)
+{
+    unsigned class = ink_load_relaxed(&run->class);
+    unsigned words = ink_run_words(run);
+
+    for (unsigned w = 0; w < words && held < wanted; w++) {
+        uint64_t bits = ink_load_relaxed(&run->words[w]);
+        unsigned before = held;
+
+        if (bits == 0)
+            continue;
+        for (; bits != 0 && held < wanted; bits &= bits - 1) {
+            size_t item = w * INK_WORD_BITS + (unsigned)__builtin_ctzll(bits);
+
+            ink_store_relaxed(&frame->slot[held++], run->base + item * run->size);
+        }
+        ink_frame_set_batch(frame, class, held);
+        ink_store_relaxed(&run->words[w], bits);
+        ink_signal_fence();
+        run->free = (uint16_t)(run->free - (held - before));
+    }
+    return held;
+}
+
+static unsigned ink_run_refill_shard(struct ink_run_shard *shard, struct ink_frame *frame, unsigned wanted)
+{
+    unsigned held = 0;
+
+    while (held < wanted) {
+        struct ink_run *run = (struct ink_run *)ink_buckets_fullest(&shard->buckets);
+
+        if (run == NULL)
+            break;
+        held = ink_run_take_items(run, frame, held, wanted);
+        ink_run_rebucket(shard, run);
+    }
+    return held;
+}
+
+/* The bitmap of a run that is being made; false: no memory for it. */
+static bool ink_run_make_bitmap(struct ink_run *run)
+{
+    unsigned words = ink_run_words(run);
+
+    if (words <= INK_RUN_INLINE_WORDS) {
+        run->words = run->inline_words;
+    } else {
+        if (run->external_words < words) {
+            unsigned length = words <= 2 * INK_RUN_INLINE_WORDS   ? 2 * INK_RUN_INLINE_WORDS
+                              : words <= 4 * INK_RUN_INLINE_WORDS ? 4 * INK_RUN_INLINE_WORDS
+                                                                  : 8 * INK_RUN_INLINE_WORDS;
+            _Atomic uint64_t *external = ink_meta_alloc(length * sizeof *external, INK_LINE_BYTES);
+
+            if (external == NULL)
+                return false;
+            run->external = external;
+            run->external_words = (uint8_t)length;
+        }
+        run->words = run->external;
+    }
+    for (unsigned w = 0; w < words; w++) {
+        unsigned bits = run->items - w * INK_WORD_BITS;
+
+        ink_store_relaxed(&run->words[w], bits >= INK_WORD_BITS ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1);
+    }
+    return true;
+}
+
+/* A run of class with all its items free, known to nobody and in no bucket; NULL: no memory.  Its state is written last: what a repair
+ * finds in state CLASS is complete. */
+static struct ink_run *ink_run_make(unsigned class, unsigned shard, struct ink_locker me)
+{
+    const struct ink_size_class *sizes = &ink_size_classes[class];
+    struct ink_run *run = ink_chunk_take(sizes->run_units, 1, me);
+
+    if (run == NULL)
+        return NULL;
+    run->size = sizes->size;
+    run->inverse = sizes->inverse;
+    run->items = sizes->run_items;
+    run->free = sizes->run_items;
+    run->bucket_scale = (uint16_t)((INK_BUCKETS << INK_BUCKET_SHIFT) / (sizes->run_items + 1u));
+    run->bucket = INK_BUCKET_NONE;
+    run->shard = (uint8_t)shard;
+    ink_store_relaxed(&run->class, (uint8_t)class);
+    if (!ink_run_make_bitmap(run)) {
+        ink_store_release(&run->state, INK_RUN_RETURNED);
+        ink_chunk_give(run, me);
+        return NULL;
+    }
+    return run;
+}
+
+/* Fills the frame from a fresh run.  Items are taken before anybody else knows the run; what it has left is offered if the lock can be had, and
+ * else with the run's first drain. */
+static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, unsigned wanted, struct ink_locker me)
+{
+    unsigned shard_number = ink_load_relaxed(&ink_run_classes[class].current);
+    struct ink_run_shard *shard = &ink_run_classes[class].shard[shard_number];
+    struct ink_run *run = ink_run_make(class, shard_number, me);
+    unsigned held;
+
+    if (run == NULL)
+        return 0;
+    ink_window_set_class(run->base, run->units, class);
+    held = ink_run_take_items(run, frame, 0, wanted);
+    ink_store_release(&run->state, INK_RUN_CLASS);
+    if (ink_run_locked(class, shard_number, ink_lock_take(&shard->lock, me))) {
+        ink_run_rebucket(shard, run);
+        ink_lock_release(&shard->lock, me);
+    }
+    return held;
+}
+
+unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted, struct ink_locker me)
+{
+    int shard = ink_run_lock_any(class, me);
+    unsigned held = 0;
+
+    if (shard >= 0) {
+        held = ink_run_refill_shard(&ink_run_classes[class].shard[shard], frame, wanted);
+        ink_lock_release(&ink_run_classes[class].shard[shard].lock, me);
+    }
+    return held != 0 ? held : ink_run_refill_fresh(class, frame, wanted, me);
+}
+
+struct ink_run *ink_run_find(const void *p)
+{
+    ink_owner_t owner = ink_owner_of(p);
+
+    return owner != 0 && (owner & 1) == 0 ? (struct ink_run *)owner : NULL;
+}
+
+const char *ink_run_fault(const struct ink_run *run, unsigned class, const void *p)
+{
+    uint32_t offset, item;
+
+    if (run == NULL)
+        return INK_FAULT_FOREIGN;
+    offset = (uint32_t)((const char *)p - run->base);
+    /* The batch knew its items as of this class: the run they came from has emptied since, so one of them was freed twice. */
+    if (ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class)
+        return INK_FAULT_DOUBLE;
+    item = ink_class_item(offset, run->inverse);
+    return item < run->items && item * run->size == offset ? NULL : INK_FAULT_INTERIOR;
+}
+
+/* The shard that is locked while a row is drained; items of several may be in it. */
+struct ink_drain {
+    unsigned class;
+    int shard; /* -1: none */
+    bool wait;
+    bool retired; /* a run was given back */
+    struct ink_locker me;
+};
+
+static void ink_drain_unlock(struct ink_drain *drain)
+{
+    if (drain->shard >= 0)
+        ink_lock_release(&ink_run_classes[drain->class].shard[drain->shard].lock, drain->me);
+    drain->shard = -1;
+}
+
+static INK_NOINLINE bool ink_drain_lock(struct ink_drain *drain, unsigned shard)
+{
+    struct ink_lock *lock = &ink_run_classes[drain->class].shard[shard].lock;
+    enum ink_lock_answer answer;
+
+    ink_drain_unlock(drain);
+    answer = drain->wait ? ink_lock_take(lock, drain->me) : ink_lock_try(lock, drain->me);
+    if (!ink_run_locked(drain->class, shard, answer))
+        return false;
+    drain->shard = (int)shard;
+    return true;
+}
+
+/* A run that has become wholly free goes back, unless it is the only one of the shard with anything free. */
+static void ink_run_retire(struct ink_run_shard *shard, struct ink_run *run, struct ink_locker me)
+{
+    ink_buckets_move(&shard->buckets, &run->node, run->bucket, INK_BUCKET_NONE);
+    run->bucket = INK_BUCKET_NONE;
+    ink_window_set_class(run->base, run->units, INK_CLASS_NONE);
+    ink_store_release(&run->state, INK_RUN_RETURNED);
+    ink_chunk_give(run, me);
+}
+
+static bool ink_run_is_last(const struct ink_run_shard *shard, const struct ink_run *run)
+{
+    return shard->buckets.used == 1u << run->bucket && shard->buckets.first[run->bucket] == &run->node &&
+           run->node.next == NULL;
+}
+
+/* True if the run is wholly free now and should go. */
+static INK_ALWAYS_INLINE bool ink_run_put_item(struct ink_run_shard *shard, struct ink_run *run, ink_slot_t *slot)
+{
+    char *p = ink_load_relaxed(slot);
+    uint32_t item = ink_class_item((uint32_t)(p - run->base), run->inverse);
+    _Atomic uint64_t *word = &run->words[item / INK_WORD_BITS];
+    uint64_t bits = ink_load_relaxed(word);
+    uint64_t bit = (uint64_t)1 << item % INK_WORD_BITS;
+
+    if (ink_unlikely((bits & bit) != 0))
+        ink_die_misuse(INK_FAULT_DOUBLE, "free", p);
+    ink_store_relaxed(word, bits | bit);
+    ink_signal_fence();
+    ink_store_relaxed(slot, NULL);
+    run->free++;
+    ink_run_rebucket(shard, run);
+    return ink_unlikely(run->free == run->items) && !ink_run_is_last(shard, run);
+}
+
+ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct ink_locker me)
+{
+    struct ink_drain drain = {.class = class, .shard = -1, .wait = wait, .retired = false, .me = me};
+    char *p;
+
+    for (; (p = ink_load_relaxed(slot)) != NULL; slot++) {
+        struct ink_run *run = ink_run_find(p);
+        const char *fault = ink_run_fault(run, class, p);
+        struct ink_run_shard *shard;
+
+        if (ink_unlikely(fault != NULL))
+            ink_die_misuse(fault, "free", p);
+        if (ink_unlikely(drain.shard != run->shard) && !ink_drain_lock(&drain, run->shard))
+            break;
+        shard = &ink_run_classes[class].shard[run->shard];
+        if (ink_run_put_item(shard, run, slot)) {
+            ink_run_retire(shard, run, me);
+            drain.retired = true;
+        }
+    }
+    ink_drain_unlock(&drain);
+    if (drain.retired)
+        ink_chunk_purge_excess(me);
+    return slot;
+}
+
+bool ink_run_item_is_free(const struct ink_run *run, const void *p)
+{
+    uint32_t item = ink_class_item((uint32_t)((const char *)p - run->base), run->inverse);
+
+    return ink_load_relaxed(&run->words[item / INK_WORD_BITS]) >> item % INK_WORD_BITS & 1;
+}
+
+static void ink_run_trim_shard(struct ink_run_shard *shard, struct ink_locker me)
+{
+    for (unsigned bucket = 0; bucket < INK_BUCKETS; bucket++) {
+        struct ink_bucket_node *node = shard->buckets.first[bucket];
+
+        while (node != NULL) {
+            struct ink_run *run = (struct ink_run *)node;
+
+            node = node->next;
+            if (run->free == run->items)
+                ink_run_retire(shard, run, me);
+        }
+    }
+}
+
+void ink_run_trim(struct ink_locker me)
+{
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+        for (unsigned s = 0; s < INK_RUN_SHARDS; s++) {
+            struct ink_run_shard *shard = &ink_run_classes[class].shard[s];
+
+            if (!ink_run_locked(class, s, ink_lock_take(&shard->lock, me)))
+                continue;
+            ink_run_trim_shard(shard, me);
+            ink_lock_release(&shard->lock, me);
+        }
+}
+
+void ink_run_sum(struct ink_run_sum sums[static INK_CLASS_SLOTS])
+{
+    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
+        for (unsigned i = 0; i < INK_CHUNK_UNITS; i++) {
+            struct ink_run *run = &chunk->run[i];
+            struct ink_run_sum *sum = &sums[ink_load_relaxed(&run->class) % INK_CLASS_SLOTS];
+
+            if (ink_run_state(run) != INK_RUN_CLASS)
+                continue;
+            sum->runs++;
+            sum->bytes += ink_run_bytes(run);
+            sum->items += run->items;
+            for (unsigned w = 0; w < ink_run_words(run); w++)
+                sum->free_items += (unsigned)__builtin_popcountll(ink_load_relaxed(&run->words[w]));
+        }
+}

@@ -1,0 +1,30 @@
+/* malloc_trim's work, also done when the system refuses memory. */
+#include "trim.h"
+#include "cache.h"
+#include "cache_fast.h"
+#include "chunk.h"
+#include "freelist.h"
+#include "run.h"
+#include "turn.h"
+
+static void ink_trim_threads(struct ink_locker me)
+{
+    for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next)
+        ink_cache_drain_spares(&thread->c1, me);
+}
+
+size_t ink_trim(void)
+{
+    struct ink_turn turn = ink_turn_begin(ink_cache_take());
+    size_t bytes;
+
+    if (turn.cache != NULL)
+        ink_cache_flush(turn.cache, turn.me);
+    ink_trim_threads(turn.me);
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+        ink_freelist_drain(class, turn.me);
+    ink_run_trim(turn.me);
+    bytes = ink_chunk_trim(turn.me);
+    ink_turn_end(&turn);
+    return bytes;
+}
