@@ -53,7 +53,7 @@ present "a non-executable stack" 'GNU_STACK.* RW ' <<<"$headers"
 absent "an executable stack" 'GNU_STACK.*E' <<<"$headers"
 absent "a segment both writable and executable" 'LOAD.* RWE ' <<<"$headers"
 # Dynamic TLS is allocated with malloc; only initial-exec may be used in it.
-present "initial-exec TLS" 'FLAGS.*STATIC_TLS' <<<"$dynamic"
+present "initial-exec TLS" 'TPOFF|TPREL' <<<"$relocations"
 absent "dynamic TLS" 'DTPMOD|DTPREL|DTPOFF|TLSDESC' <<<"$relocations"
 $NM -D --undefined-only "$INK_LIB" | absent "dynamic TLS" '__tls_get_addr'
 

@@ -6,7 +6,7 @@
 #   tests/*.sh              script; finds everything through the environment below     tests/programs.mk
 #
 # One test:      make check TESTS=tests/test_map
-# All but some:  make check INK_TEST_SECONDS=10
+# Longer:        make check INK_TEST_SECONDS=10
 # Programs have no suffix, so tests/run-test.sh tells by the name how to run one.
 
 check_PROGRAMS =
@@ -15,9 +15,11 @@ check_LTLIBRARIES =
 check_SCRIPTS =
 TESTS =
 TEST_EXTENSIONS = .sh
-LOG_COMPILER = $(BASH) $(srcdir)/tests/run-test.sh
-SH_LOG_COMPILER = $(BASH)
 BASH = bash
+# A test that hangs is ended and fails.
+INK_TEST_LIMIT = 300
+LOG_COMPILER = timeout -k 10 $(INK_TEST_LIMIT) $(BASH) $(srcdir)/tests/run-test.sh
+SH_LOG_COMPILER = timeout -k 10 $(INK_TEST_LIMIT) $(BASH)
 
 AM_TESTS_ENVIRONMENT = \
 	INK_SRCDIR='$(abs_top_srcdir)'; export INK_SRCDIR; \
@@ -46,6 +48,10 @@ if !HAVE_CMOCKA
 	@echo "make check needs cmocka 1.1 or newer (Debian: libcmocka-dev); install it and run configure again." >&2
 	@exit 1
 endif
+
+.PHONY: list-tests
+list-tests:
+	@echo $(TESTS)
 
 ink_build_tests = tests/exports.sh tests/preloaded.sh tests/floors.sh tests/configure.sh
 TESTS += $(ink_build_tests)
