@@ -117,11 +117,12 @@ static INK_COLD void *ink_new_again(size_t size, size_t alignment, bool nothrow,
     }
 }
 
-static INK_NOINLINE void *ink_new_slow(size_t size, intptr_t taken, bool nothrow, const void *caller)
+/* class as good as the size that it was found by. */
+static INK_NOINLINE void *ink_new_slow(size_t class, intptr_t taken, bool nothrow, const void *caller)
 {
-    void *p = ink_heap_alloc_taken(size, taken);
+    void *p = ink_heap_alloc_taken(class, taken);
 
-    return ink_likely(p != NULL) ? p : ink_new_again(size, INK_ALIGNMENT, nothrow, caller);
+    return ink_likely(p != NULL) ? p : ink_new_again(ink_size_classes[class].size, INK_ALIGNMENT, nothrow, caller);
 }
 
 static INK_NOINLINE void *ink_new_larger(size_t size, bool nothrow, const void *caller)
@@ -133,13 +134,14 @@ static INK_NOINLINE void *ink_new_larger(size_t size, bool nothrow, const void *
 
 static INK_ALWAYS_INLINE void *ink_new(size_t size, bool nothrow)
 {
+    size_t class;
     intptr_t taken;
     void *p;
 
     if (ink_unlikely(size > INK_TINY_MAX))
         return ink_new_larger(size, nothrow, __builtin_return_address(0));
-    p = ink_cache_try_alloc_tiny(size, &taken);
-    return ink_likely(p != NULL) ? p : ink_new_slow(size, taken, nothrow, __builtin_return_address(0));
+    p = ink_cache_try_alloc_tiny(size, &class, &taken);
+    return ink_likely(p != NULL) ? p : ink_new_slow(class, taken, nothrow, __builtin_return_address(0));
 }
 
 static INK_ALWAYS_INLINE void *ink_new_aligned(size_t size, size_t alignment, bool nothrow)
