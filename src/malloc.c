@@ -360,7 +360,8 @@ INK_ALIAS(__libc_memalign, memalign);
 INK_ALIAS(__libc_valloc, valloc);
 INK_ALIAS(__libc_pvalloc, pvalloc);
 INK_ALIAS(__posix_memalign, posix_memalign);
-INK_ALIAS(__libc_mallinfo, mallinfo);
+/* Spelled out, as naming mallinfo is deprecated. */
+extern struct mallinfo __libc_mallinfo(void) __attribute__((alias("mallinfo"), visibility("default"), used));
 INK_ALIAS(__libc_mallopt, mallopt);
 
 #endif /* __GLIBC__ */

@@ -34,7 +34,7 @@ static unsigned ink_run_bucket(const struct ink_run *run)
     return run->free == 0 ? INK_BUCKET_NONE : bucket < INK_BUCKETS ? bucket : INK_BUCKETS - 1;
 }
 
-static void ink_run_rebucket(struct ink_run_shard *shard, struct ink_run *run)
+static INK_NOINLINE void ink_run_rebucket(struct ink_run_shard *shard, struct ink_run *run)
 {
     unsigned bucket = ink_run_bucket(run);
 
@@ -218,13 +218,6 @@ unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted
     return held != 0 ? held : ink_run_refill_fresh(class, frame, wanted, me);
 }
 
-struct ink_run *ink_run_find(const void *p)
-{
-    ink_owner_t owner = ink_owner_of(p);
-
-    return owner != 0 && (owner & 1) == 0 ? (struct ink_run *)owner : NULL;
-}
-
 const char *ink_run_fault(const struct ink_run *run, unsigned class, const void *p)
 {
     uint32_t offset, item;
@@ -284,41 +277,72 @@ static bool ink_run_is_last(const struct ink_run_shard *shard, const struct ink_
            run->node.next == NULL;
 }
 
-/* True if the run is wholly free now and should go. */
-static INK_ALWAYS_INLINE bool ink_run_put_item(struct ink_run_shard *shard, struct ink_run *run, ink_slot_t *slot)
-{
-    char *p = ink_load_relaxed(slot);
-    uint32_t item = ink_class_item((uint32_t)(p - run->base), run->inverse);
-    _Atomic uint64_t *word = &run->words[item / INK_WORD_BITS];
-    uint64_t bits = ink_load_relaxed(word);
-    uint64_t bit = (uint64_t)1 << item % INK_WORD_BITS;
+/* What putting an item back needs, gathered for a whole row before the lock is taken. */
+struct ink_drain_item {
+    struct ink_run *run;
+    _Atomic uint64_t *word;
+    uint64_t bit;
+};
 
-    if (ink_unlikely((bits & bit) != 0))
-        ink_die_misuse(INK_FAULT_DOUBLE, "free", p);
-    ink_store_relaxed(word, bits | bit);
+/* Items of one row are all over the heap, and one cache miss after the other would cost more than the rest of a drain: first all runs' records are asked for,
+ * then, when they are there, all words.  Dies if something in the row is no item of class. */
+static unsigned ink_drain_gather(unsigned class, ink_slot_t *slot, struct ink_drain_item items[static INK_FRAME_ITEMS_MAX])
+{
+    unsigned count = 0;
+    const char *p;
+
+    for (; (p = ink_load_relaxed(&slot[count])) != NULL; count++) {
+        items[count].run = ink_run_find(p);
+        __builtin_prefetch(items[count].run, 1);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        struct ink_run *run = items[i].run;
+        const char *fault;
+        uint32_t item;
+
+        p = ink_load_relaxed(&slot[i]);
+        fault = ink_run_fault(run, class, p);
+        if (ink_unlikely(fault != NULL))
+            ink_die_misuse(fault, "free", p);
+        item = ink_class_item((uint32_t)(p - run->base), run->inverse);
+        items[i].word = &run->words[item / INK_WORD_BITS];
+        items[i].bit = (uint64_t)1 << item % INK_WORD_BITS;
+        __builtin_prefetch(items[i].word, 1);
+    }
+    return count;
+}
+
+/* True if the run is wholly free now and should go. */
+static INK_ALWAYS_INLINE bool ink_drain_put(struct ink_run_shard *shard, const struct ink_drain_item *item, ink_slot_t *slot)
+{
+    struct ink_run *run = item->run;
+    uint64_t bits = ink_load_relaxed(item->word);
+
+    if (ink_unlikely((bits & item->bit) != 0))
+        ink_die_misuse(INK_FAULT_DOUBLE, "free", ink_load_relaxed(slot));
+    ink_store_relaxed(item->word, bits | item->bit);
     ink_signal_fence();
     ink_store_relaxed(slot, NULL);
     run->free++;
-    ink_run_rebucket(shard, run);
+    if (ink_unlikely(ink_run_bucket(run) != run->bucket))
+        ink_run_rebucket(shard, run);
     return ink_unlikely(run->free == run->items) && !ink_run_is_last(shard, run);
 }
 
 ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct ink_locker me)
 {
     struct ink_drain drain = {.class = class, .shard = -1, .wait = wait, .retired = false, .me = me};
-    char *p;
+    struct ink_drain_item items[INK_FRAME_ITEMS_MAX];
+    unsigned count = ink_drain_gather(class, slot, items), i;
 
-    for (; (p = ink_load_relaxed(slot)) != NULL; slot++) {
-        struct ink_run *run = ink_run_find(p);
-        const char *fault = ink_run_fault(run, class, p);
+    for (i = 0; i < count; i++) {
+        struct ink_run *run = items[i].run;
         struct ink_run_shard *shard;
 
-        if (ink_unlikely(fault != NULL))
-            ink_die_misuse(fault, "free", p);
         if (ink_unlikely(drain.shard != run->shard) && !ink_drain_lock(&drain, run->shard))
             break;
         shard = &ink_run_classes[class].shard[run->shard];
-        if (ink_run_put_item(shard, run, slot)) {
+        if (ink_drain_put(shard, &items[i], &slot[i])) {
             ink_run_retire(shard, run, me);
             drain.retired = true;
         }
@@ -326,7 +350,7 @@ ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct in
     ink_drain_unlock(&drain);
     if (drain.retired)
         ink_chunk_purge_excess(me);
-    return slot;
+    return &slot[i];
 }
 
 bool ink_run_item_is_free(const struct ink_run *run, const void *p)
