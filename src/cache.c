@@ -127,6 +127,14 @@ static void ink_item_drain(unsigned class, void *p, struct ink_locker me)
     (void)ink_run_drain(class, row, true, me);
 }
 
+void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame *batch, struct ink_locker me)
+{
+    struct ink_frame *emptied = ink_freelist_push_or_drain(class, batch, me);
+
+    if (emptied != NULL)
+        ink_cache_keep_empty(cache, emptied);
+}
+
 static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink_frame *full, void *p, struct ink_locker me)
 {
     struct ink_bin *bin = &cache->bin[class];
@@ -135,6 +143,8 @@ static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink
 
     if (bin->loaded <= INK_BIN_YOUNG)
         ink_bin_check_young(cache, class, full, p);
+    if (bin->capacity == 0) /* what was loaded came from the shared list */
+        ink_bin_grow(bin, class);
     if (frame == NULL) {
         ink_item_drain(class, p, me);
         return;
@@ -142,7 +152,7 @@ static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink
     old = ink_bin_turn_over(cache, class, full, frame, p);
     if (old != NULL) {
         ink_bin_grow(bin, class);
-        ink_freelist_push(class, old, me);
+        ink_cache_pass_on(cache, class, old, me);
     }
 }
 

@@ -42,7 +42,7 @@ struct ink_run {
     uint32_t inverse;           /* see ink_class_item */
     uint16_t items;
     uint16_t free;           /* bits set; class lock */
-    uint16_t bucket_scale;   /* free * scale >> 13 is the bucket */
+    uint16_t next_step;      /* the number of free items at which it belongs into the next bucket, or is wholly free; class lock */
     _Atomic uint8_t state;   /* enum ink_run_state: the truth about its units.  FREE -> TAKEN and RETURNED -> FREE under the chunk lock */
     _Atomic uint8_t class;   /* constant while in use */
     uint8_t units;           /* constant while in use */
@@ -79,6 +79,9 @@ void ink_chunk_purge_excess(struct ink_locker me);
 
 /* Returns free units to the system: purges what is dirty, unmaps chunks that are wholly free.  Bytes returned. */
 size_t ink_chunk_trim(struct ink_locker me);
+
+/* In the child of a fork: runs that vanished threads were about to give back are found by whoever takes the lock next. */
+void ink_chunks_look_for_returned(void);
 
 /* All chunk records, newest first; those with owned == 0 describe nothing. */
 struct ink_chunk *ink_chunk_first(void);

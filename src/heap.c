@@ -226,7 +226,7 @@ INK_NOINLINE void ink_heap_free_taken(void *p, size_t class, intptr_t taken, con
         return;
     }
     if (ink_unlikely(surplus != NULL))
-        ink_freelist_push((unsigned)class, surplus, ink_thread_locker(thread, true));
+        ink_cache_pass_on(&thread->c1, (unsigned)class, surplus, ink_thread_locker(thread, true));
     ink_cache_put_back(taken);
 }
 

@@ -6,7 +6,6 @@
 enum {
     INK_RUN_SHARDS = 4,
     INK_WORD_BITS = 64,
-    INK_BUCKET_SHIFT = 13,
 };
 
 struct ink_run_shard {
@@ -27,11 +26,16 @@ static unsigned ink_run_words(const struct ink_run *run)
     return (run->items + INK_WORD_BITS - 1u) / INK_WORD_BITS;
 }
 
+/* Eighths of its items that are free, by which runs are sorted. */
 static unsigned ink_run_bucket(const struct ink_run *run)
 {
-    unsigned bucket = (unsigned)run->free * run->bucket_scale >> INK_BUCKET_SHIFT;
+    return run->free == 0 ? INK_BUCKET_NONE : run->free == run->items ? INK_BUCKETS - 1u : (unsigned)run->free * INK_BUCKETS / run->items;
+}
 
-    return run->free == 0 ? INK_BUCKET_NONE : bucket < INK_BUCKETS ? bucket : INK_BUCKETS - 1;
+/* The least number of free items that makes up bucket + 1 eighths. */
+static uint16_t ink_run_next_step(const struct ink_run *run, unsigned bucket)
+{
+    return (uint16_t)(bucket == INK_BUCKET_NONE ? 1 : ((bucket + 1u) * run->items + INK_BUCKETS - 1) / INK_BUCKETS);
 }
 
 static INK_NOINLINE void ink_run_rebucket(struct ink_run_shard *shard, struct ink_run *run)
@@ -40,6 +44,7 @@ static INK_NOINLINE void ink_run_rebucket(struct ink_run_shard *shard, struct in
 
     ink_buckets_move(&shard->buckets, &run->node, run->bucket, bucket);
     run->bucket = (uint8_t)bucket;
+    run->next_step = ink_run_next_step(run, bucket);
 }
 
 /* Counts and buckets of a shard, made anew from the bitmaps. */
@@ -173,8 +178,8 @@ static struct ink_run *ink_run_make(unsigned class, unsigned shard, struct ink_l
     run->inverse = sizes->inverse;
     run->items = sizes->run_items;
     run->free = sizes->run_items;
-    run->bucket_scale = (uint16_t)((INK_BUCKETS << INK_BUCKET_SHIFT) / (sizes->run_items + 1u));
     run->bucket = INK_BUCKET_NONE;
+    run->next_step = 1;
     run->shard = (uint8_t)shard;
     ink_store_relaxed(&run->class, (uint8_t)class);
     if (!ink_run_make_bitmap(run)) {
@@ -222,20 +227,21 @@ const char *ink_run_fault(const struct ink_run *run, unsigned class, const void 
 {
     uint32_t offset, item;
 
-    if (run == NULL)
+    if (ink_unlikely(run == NULL))
         return INK_FAULT_FOREIGN;
-    offset = (uint32_t)((const char *)p - run->base);
     /* The batch knew its items as of this class: the run they came from has emptied since, so one of them was freed twice. */
-    if (ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class)
+    if (ink_unlikely(ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class))
         return INK_FAULT_DOUBLE;
+    offset = (uint32_t)((const char *)p - run->base);
     item = ink_class_item(offset, run->inverse);
-    return item < run->items && item * run->size == offset ? NULL : INK_FAULT_INTERIOR;
+    return ink_likely(item < run->items && item * run->size == offset) ? NULL : INK_FAULT_INTERIOR;
 }
 
 /* The shard that is locked while a row is drained; items of several may be in it. */
 struct ink_drain {
     unsigned class;
-    int shard; /* -1: none */
+    int number; /* of the shard; -1: none */
+    struct ink_run_shard *shard;
     bool wait;
     bool retired; /* a run was given back */
     struct ink_locker me;
@@ -243,21 +249,22 @@ struct ink_drain {
 
 static void ink_drain_unlock(struct ink_drain *drain)
 {
-    if (drain->shard >= 0)
-        ink_lock_release(&ink_run_classes[drain->class].shard[drain->shard].lock, drain->me);
-    drain->shard = -1;
+    if (drain->number >= 0)
+        ink_lock_release(&drain->shard->lock, drain->me);
+    drain->number = -1;
 }
 
-static INK_NOINLINE bool ink_drain_lock(struct ink_drain *drain, unsigned shard)
+static INK_NOINLINE bool ink_drain_lock(struct ink_drain *drain, unsigned number)
 {
-    struct ink_lock *lock = &ink_run_classes[drain->class].shard[shard].lock;
+    struct ink_run_shard *shard = &ink_run_classes[drain->class].shard[number];
     enum ink_lock_answer answer;
 
     ink_drain_unlock(drain);
-    answer = drain->wait ? ink_lock_take(lock, drain->me) : ink_lock_try(lock, drain->me);
-    if (!ink_run_locked(drain->class, shard, answer))
+    answer = drain->wait ? ink_lock_take(&shard->lock, drain->me) : ink_lock_try(&shard->lock, drain->me);
+    if (!ink_run_locked(drain->class, number, answer))
         return false;
-    drain->shard = (int)shard;
+    drain->number = (int)number;
+    drain->shard = shard;
     return true;
 }
 
@@ -323,27 +330,25 @@ static INK_ALWAYS_INLINE bool ink_drain_put(struct ink_run_shard *shard, const s
     ink_store_relaxed(item->word, bits | item->bit);
     ink_signal_fence();
     ink_store_relaxed(slot, NULL);
-    run->free++;
-    if (ink_unlikely(ink_run_bucket(run) != run->bucket))
-        ink_run_rebucket(shard, run);
-    return ink_unlikely(run->free == run->items) && !ink_run_is_last(shard, run);
+    if (ink_likely(++run->free != run->next_step))
+        return false;
+    ink_run_rebucket(shard, run);
+    return run->free == run->items && !ink_run_is_last(shard, run);
 }
 
 ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct ink_locker me)
 {
-    struct ink_drain drain = {.class = class, .shard = -1, .wait = wait, .retired = false, .me = me};
+    struct ink_drain drain = {.class = class, .number = -1, .wait = wait, .me = me};
     struct ink_drain_item items[INK_FRAME_ITEMS_MAX];
     unsigned count = ink_drain_gather(class, slot, items), i;
 
     for (i = 0; i < count; i++) {
         struct ink_run *run = items[i].run;
-        struct ink_run_shard *shard;
 
-        if (ink_unlikely(drain.shard != run->shard) && !ink_drain_lock(&drain, run->shard))
+        if (ink_unlikely(drain.number != run->shard) && !ink_drain_lock(&drain, run->shard))
             break;
-        shard = &ink_run_classes[class].shard[run->shard];
-        if (ink_drain_put(shard, &items[i], &slot[i])) {
-            ink_run_retire(shard, run, me);
+        if (ink_unlikely(ink_drain_put(drain.shard, &items[i], &slot[i]))) {
+            ink_run_retire(drain.shard, run, me);
             drain.retired = true;
         }
     }

@@ -1,0 +1,24 @@
+/* expect: inkalloc: double free in free(PTR) */
+/* Two threads free one block, one after the other. */
+#include "misuse.h"
+
+#include <pthread.h>
+
+static void *free_it(void *p)
+{
+    free(p);
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t id;
+    void *const p = malloc(64);
+
+    announce(p);
+    check_eq(pthread_create(&id, NULL, free_it, p), 0);
+    check_eq(pthread_join(id, NULL), 0);
+    free(keep_ptr(p));
+    malloc_trim(0);
+    return survived();
+}
