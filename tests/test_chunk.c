@@ -291,7 +291,7 @@ static void trim_of_chunk_in_use_purges_its_free_units(void **state)
 /* Of the chunks that become wholly free only a few stay dirty; the others read as zero, and are known to. */
 static void purge_excess_leaves_few_dirty_chunks(void **state)
 {
-    enum { CHUNKS = 10 };
+    enum { CHUNKS = INK_CHUNK_DIRTY_SPARES + 6 };
     struct ink_run *runs[2 * CHUNKS];
     int zeroed = 0;
 

@@ -15,7 +15,8 @@ ink_unit_tests = \
 	tests/test_map \
 	tests/test_frame \
 	tests/test_buckets \
-	tests/test_chunk
+	tests/test_chunk \
+	tests/test_run
 check_PROGRAMS += $(ink_unit_tests)
 TESTS += $(ink_unit_tests)
 
@@ -39,3 +40,5 @@ tests_test_buckets_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_buckets_LDADD = $(INK_UNIT_LDADD)
 tests_test_chunk_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_chunk_LDADD = $(INK_UNIT_LDADD)
+tests_test_run_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_run_LDADD = $(INK_UNIT_LDADD)
