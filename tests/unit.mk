@@ -16,7 +16,11 @@ ink_unit_tests = \
 	tests/test_frame \
 	tests/test_buckets \
 	tests/test_chunk \
-	tests/test_run
+	tests/test_run \
+	tests/test_freelist \
+	tests/test_large \
+	tests/test_thread \
+	tests/test_cache
 check_PROGRAMS += $(ink_unit_tests)
 TESTS += $(ink_unit_tests)
 
@@ -42,3 +46,11 @@ tests_test_chunk_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_chunk_LDADD = $(INK_UNIT_LDADD)
 tests_test_run_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_run_LDADD = $(INK_UNIT_LDADD)
+tests_test_freelist_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_freelist_LDADD = $(INK_UNIT_LDADD)
+tests_test_large_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_large_LDADD = $(INK_UNIT_LDADD)
+tests_test_thread_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_thread_LDADD = $(INK_UNIT_LDADD)
+tests_test_cache_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_cache_LDADD = $(INK_UNIT_LDADD)
