@@ -459,10 +459,9 @@ static void fill_with_spared_item(void *arg)
     struct twice *twice = arg;
 
     /* One freed twice, among others, with the first of it in the spare. */
-    for (int i = 4; i < 7; i++)
-        ink_cache_free(cache, twice->class, hand.item[i], me);
+    ink_cache_free(cache, twice->class, hand.item[5], me);
     ink_cache_free(cache, twice->class, twice->p, me);
-    ink_cache_free(cache, twice->class, hand.item[7], me);
+    ink_cache_free(cache, twice->class, hand.item[6], me);
 }
 
 /* So is one of which the first stands in the spare and the second in the bin. */

@@ -96,13 +96,18 @@ struct unit_end unit_child(void (*body)(void *), void *arg)
     return end;
 }
 
+void unit_assert_ended_fine(const struct unit_end *end)
+{
+    assert_string_equal(end->text, "");
+    assert_true(WIFEXITED(end->status));
+    assert_int_equal(WEXITSTATUS(end->status), 0);
+}
+
 void unit_assert_fine(void (*body)(void *), void *arg)
 {
     struct unit_end end = unit_child(body, arg);
 
-    assert_string_equal(end.text, "");
-    assert_true(WIFEXITED(end.status));
-    assert_int_equal(WEXITSTATUS(end.status), 0);
+    unit_assert_ended_fine(&end);
 }
 
 void unit_assert_misuse(void (*body)(void *), void *arg, const char *fault, const char *function,

@@ -42,7 +42,8 @@ struct unit_end {
 /* Runs body in a child of fork. */
 struct unit_end unit_child(void (*body)(void *), void *arg);
 
-/* The child must end by itself, with nothing on stderr. */
+/* The child must have ended by itself, with nothing on stderr. */
+void unit_assert_ended_fine(const struct unit_end *end);
 void unit_assert_fine(void (*body)(void *), void *arg);
 
 /* The child must die by SIGABRT with exactly the line that names the fault, the function and the pointer. */

@@ -20,7 +20,11 @@ ink_unit_tests = \
 	tests/test_freelist \
 	tests/test_large \
 	tests/test_thread \
-	tests/test_cache
+	tests/test_cache \
+	tests/test_turn \
+	tests/test_heap \
+	tests/test_stats \
+	tests/test_trim
 check_PROGRAMS += $(ink_unit_tests)
 TESTS += $(ink_unit_tests)
 
@@ -54,3 +58,11 @@ tests_test_thread_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_thread_LDADD = $(INK_UNIT_LDADD)
 tests_test_cache_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_cache_LDADD = $(INK_UNIT_LDADD)
+tests_test_turn_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_turn_LDADD = $(INK_UNIT_LDADD)
+tests_test_heap_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_heap_LDADD = $(INK_UNIT_LDADD)
+tests_test_stats_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_stats_LDADD = $(INK_UNIT_LDADD)
+tests_test_trim_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_trim_LDADD = $(INK_UNIT_LDADD)
