@@ -58,18 +58,19 @@ static void ink_item_check(unsigned class, const void *p)
         ink_die_misuse(fault, "free", p);
 }
 
-void ink_bin_check_young(struct ink_cache *cache, unsigned class, const struct ink_frame *full, const void *p)
+void ink_bin_check_young(unsigned class, const struct ink_frame *full, const struct ink_frame *spare, const void *p)
 {
-    struct ink_frame *spare = ink_load_relaxed(&cache->bin[class].spare);
     ink_slot_t *slot = (ink_slot_t *)full->slot;
     void *q;
 
     ink_item_check(class, p);
     ink_row_check_absent(slot, p);
+    if (spare != NULL)
+        ink_row_check_absent((ink_slot_t *)spare->slot, p);
     for (; (q = ink_load_relaxed(slot)) != NULL; slot++) {
         ink_item_check(class, q);
         ink_row_check_absent(slot + 1, q);
         if (spare != NULL)
-            ink_row_check_absent(spare->slot, q);
+            ink_row_check_absent((ink_slot_t *)spare->slot, q);
     }
 }

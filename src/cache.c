@@ -60,25 +60,28 @@ void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame
         ink_cache_keep_empty(cache, emptied);
 }
 
+/* A young bin's spare is taken in hand first: while others may take it, it must not be looked at. */
 static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink_frame *full, void *p, struct ink_locker me)
 {
     struct ink_bin *bin = &cache->bin[class];
+    bool young = bin->loaded <= INK_BIN_YOUNG;
+    struct ink_frame *spare = young ? ink_bin_take_spare(bin) : NULL;
     struct ink_frame *frame = ink_cache_take_empty(cache);
     struct ink_frame *old;
 
-    if (bin->loaded <= INK_BIN_YOUNG)
-        ink_bin_check_young(cache, class, full, p);
+    if (young)
+        ink_bin_check_young(class, full, spare, p);
     if (bin->capacity == 0) /* what was loaded came from the shared list */
         ink_bin_grow(bin, class);
-    if (frame == NULL) {
+    if (frame == NULL)
         ink_item_drain(class, p, me);
-        return;
-    }
-    old = ink_bin_turn_over(cache, class, full, frame, p);
-    if (old != NULL) {
+    old = frame != NULL ? ink_bin_turn_over(cache, class, full, frame, p) : NULL;
+    if (old != NULL || spare != NULL)
         ink_bin_grow(bin, class);
+    if (old != NULL)
         ink_cache_pass_on(cache, class, old, me);
-    }
+    if (spare != NULL)
+        ink_cache_pass_on(cache, class, spare, me);
 }
 
 static void ink_bin_first_free(struct ink_cache *cache, unsigned class, void *p, struct ink_locker me)
