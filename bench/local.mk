@@ -1,1 +1,40 @@
-# Benchmarks; built with the tree, run by make bench-*, never by check.
+# Benches: built with the tree so that they do not rot, run by hand, never by make check.
+#
+#   make bench-instructions   instructions per operation (valgrind's callgrind)
+#   make bench-coldfree       3 M blocks of 48 bytes freed in random order, CPU time
+#   make bench-quick          four small workloads, for comparing two builds
+#
+# ALLOCATORS="inkalloc system libjemalloc2 mine=/opt/libmine.so" chooses who runs, ROUNDS=3 how
+# often.
+
+noinst_PROGRAMS = bench/bench_coldfree bench/bench_quick
+bench_bench_coldfree_SOURCES = bench/bench_coldfree.c bench/bench.h
+bench_bench_quick_SOURCES = bench/bench_quick.c bench/bench.h
+
+EXTRA_DIST += bench/lib.sh bench/interleave.sh bench/instructions.sh bench/instructions.bounds \
+	bench/bench_instructions.c
+
+# Flags of its own, as its loops are part of the figures: see the file.
+noinst_DATA = bench/bench_instructions
+CLEANFILES = bench/bench_instructions
+bench/bench_instructions: bench/bench_instructions.c bench/bench.h
+	$(AM_V_CC)$(MKDIR_P) bench && \
+	$(CC) -std=gnu11 -O2 -fno-builtin $(INK_WARN_CFLAGS) -o $@ $(srcdir)/bench/bench_instructions.c
+
+ink_bench = INK_BUILDDIR='$(abs_top_builddir)' CC='$(CC)' \
+	INK_LIB='$(abs_top_builddir)/.libs/libinkalloc.so'
+ink_interleave = $(ink_bench) $(BASH) $(srcdir)/bench/interleave.sh -r "$${ROUNDS:-7}"
+ink_peers = system libjemalloc2 libmimalloc2.0 libtcmalloc-minimal4
+
+.PHONY: bench-instructions bench-coldfree bench-quick
+bench-instructions: libinkalloc.la bench/bench_instructions
+	@$(ink_bench) $(BASH) $(srcdir)/bench/instructions.sh $${ALLOCATORS:-inkalloc}
+
+bench-coldfree: libinkalloc.la bench/bench_coldfree
+	@for memory in warm fresh; do \
+	    $(ink_interleave) -b free:0.8 $${ALLOCATORS:-inkalloc $(ink_peers)} -- \
+	        bench/bench_coldfree $$memory || exit 1; \
+	done
+
+bench-quick: libinkalloc.la bench/bench_quick
+	@$(ink_interleave) $${ALLOCATORS:-inkalloc system} -- bench/bench_quick

@@ -1,97 +1,45 @@
 /* Bins: refill, overflow, flush. */
 #include "cache.h"
+#include "bin.h"
 #include "die.h"
 #include "freelist.h"
 #include "run.h"
 
-enum {
-    INK_BIN_FIRST_CAPACITY = 4, /* a bin of a short program costs no more than it needs */
-    INK_BIN_YOUNG = 8,          /* up to this capacity every overflow is checked item by item */
-};
+enum { INK_BIN_FIRST_CAPACITY = 4 /* a bin of a short program costs no more than it needs */ };
 
-static INK_COLD unsigned ink_bin_first_capacity(unsigned class)
+static void ink_bin_set_capacity(struct ink_bin *bin, unsigned class, unsigned capacity)
 {
     unsigned most = ink_size_classes[class].batch_items;
 
-    return most < INK_BIN_FIRST_CAPACITY ? most : INK_BIN_FIRST_CAPACITY;
+    bin->grown = capacity >= most;
+    bin->capacity = (uint8_t)(bin->grown ? most : capacity);
 }
 
-static inline unsigned ink_bin_capacity(const struct ink_bin *bin, unsigned class)
-{
-    return ink_likely(bin->capacity != 0) ? bin->capacity : ink_bin_first_capacity(class);
-}
-
+/* A bin begins small and grows each time that its frames prove too few. */
 static void ink_bin_grow(struct ink_bin *bin, unsigned class)
 {
-    unsigned most = ink_size_classes[class].batch_items;
-    unsigned capacity = 2 * ink_bin_capacity(bin, class);
-
-    bin->capacity = (uint8_t)(capacity < most ? capacity : most);
-}
-
-/* An empty frame from those at hand, or NULL. */
-static struct ink_frame *ink_cache_pop_empty(struct ink_cache *cache)
-{
-    unsigned empties = ink_load_relaxed(&cache->empties);
-
-    if (empties == 0)
-        return NULL;
-    ink_store_relaxed(&cache->empties, (uint8_t)(empties - 1));
-    ink_signal_fence();
-    return ink_load_relaxed(&cache->empty[empties - 1]);
-}
-
-static struct ink_frame *ink_cache_take_empty(struct ink_cache *cache)
-{
-    struct ink_frame *frame = ink_cache_pop_empty(cache);
-
-    return frame != NULL ? frame : ink_frame_take_empty();
-}
-
-static void ink_cache_keep_empty(struct ink_cache *cache, struct ink_frame *frame)
-{
-    unsigned empties = ink_load_relaxed(&cache->empties);
-
-    ink_frame_set_idle(frame);
-    if (empties == INK_CACHE_EMPTIES) {
-        ink_frame_give_empty(frame);
-        return;
-    }
-    ink_store_relaxed(&cache->empty[empties], frame);
-    ink_signal_fence();
-    ink_store_relaxed(&cache->empties, (uint8_t)(empties + 1));
+    ink_bin_set_capacity(bin, class, bin->capacity == 0 ? INK_BIN_FIRST_CAPACITY : 2u * bin->capacity);
 }
 
 /* Moves a short row to the end of the room that the bin gives it, so that frees find room too.  IDLE meanwhile: a child of a fork must not find
  * an item twice. */
-static INK_NOINLINE ink_slot_t *ink_frame_make_room(struct ink_frame *frame, unsigned items, unsigned capacity)
-{
-    ink_frame_set_idle(frame);
-    for (unsigned i = 0; i <= items; i++)
-        ink_store_relaxed(&frame->slot[capacity - i], ink_load_relaxed(&frame->slot[items - i]));
-    return &frame->slot[capacity - items];
-}
-
-/* Loads a batch into an empty bin; what was loaded before is an empty frame then. */
-static void ink_bin_load(struct ink_cache *cache, unsigned class, struct ink_frame *batch)
+void *ink_bin_load_short(struct ink_cache *cache, unsigned class, struct ink_frame *batch)
 {
     struct ink_bin *bin = &cache->bin[class];
     ink_slot_t *old = ink_load_relaxed(&cache->cursor[class]);
     unsigned items = ink_frame_items(batch);
-    unsigned capacity = ink_bin_capacity(bin, class);
-    ink_slot_t *slot = batch->slot;
+    unsigned capacity = bin->capacity;
 
-    if (ink_unlikely(items < capacity)) {
-        slot = ink_frame_make_room(batch, items, capacity);
-        items = capacity;
-    }
-    bin->loaded = (uint8_t)items;
-    ink_signal_fence();
-    ink_store_relaxed(&cache->cursor[class], slot);
-    ink_signal_fence();
+    ink_frame_set_idle(batch);
+    for (unsigned i = 0; i <= items; i++)
+        ink_store_relaxed(&batch->slot[capacity - i], ink_load_relaxed(&batch->slot[items - i]));
     ink_frame_set_bin(batch);
+    bin->loaded = (uint8_t)capacity;
+    ink_store_relaxed(&cache->cursor[class], &batch->slot[capacity - items + 1]);
+    ink_signal_fence();
     if (old != INK_NO_CURSOR)
         ink_cache_keep_empty(cache, ink_frame_of_slot(old));
+    return ink_load_relaxed(&batch->slot[capacity - items]);
 }
 
 static struct ink_frame *ink_cache_refill(struct ink_cache *cache, unsigned class, struct ink_locker me)
@@ -101,45 +49,34 @@ static struct ink_frame *ink_cache_refill(struct ink_cache *cache, unsigned clas
 
     if (frame == NULL)
         return NULL;
-    if (ink_run_refill(class, frame, ink_bin_capacity(bin, class), me) == 0) {
+    if (bin->capacity == 0)
+        ink_bin_grow(bin, class);
+    if (ink_run_refill(class, frame, bin->capacity, me) == 0) {
         ink_cache_keep_empty(cache, frame);
         return NULL;
     }
-    ink_bin_grow(bin, class);
     return frame;
-}
-
-static void *ink_bin_pop(struct ink_cache *cache, unsigned class)
-{
-    ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
-    void *p = ink_load_relaxed(slot);
-
-    if (p != NULL)
-        ink_store_relaxed(&cache->cursor[class], slot + 1);
-    return p;
-}
-
-static struct ink_frame *ink_bin_take_spare(struct ink_bin *bin)
-{
-    return ink_load_relaxed(&bin->spare) != NULL ? ink_exchange_acq_rel(&bin->spare, NULL) : NULL;
 }
 
 void *ink_cache_alloc(struct ink_cache *cache, unsigned class, struct ink_locker me)
 {
-    void *p = ink_bin_pop(cache, class);
+    ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
+    void *p = ink_load_relaxed(slot);
     struct ink_frame *batch;
 
+    if (p != NULL) {
+        ink_store_relaxed(&cache->cursor[class], slot + 1);
+        return p;
+    }
+    p = ink_bin_alloc_batch(cache, class);
     if (p != NULL)
         return p;
-    batch = ink_bin_take_spare(&cache->bin[class]);
-    if (batch == NULL)
-        batch = ink_freelist_pop(class);
-    if (batch == NULL)
-        batch = ink_cache_refill(cache, class, me);
+    batch = ink_cache_refill(cache, class, me);
     if (batch == NULL)
         return NULL;
-    ink_bin_load(cache, class, batch);
-    return ink_bin_pop(cache, class);
+    p = ink_bin_load(cache, class, batch);
+    ink_bin_grow(&cache->bin[class], class);
+    return p;
 }
 
 /* Dies if p stands in the row. */
@@ -180,20 +117,6 @@ static void ink_bin_check_young(struct ink_cache *cache, unsigned class, const s
     }
 }
 
-/* Starts a frame with p alone in it. */
-static void ink_bin_start(struct ink_cache *cache, unsigned class, struct ink_frame *frame, void *p)
-{
-    struct ink_bin *bin = &cache->bin[class];
-    unsigned capacity = ink_bin_capacity(bin, class);
-
-    ink_store_relaxed(&frame->slot[capacity], NULL);
-    ink_store_relaxed(&frame->slot[capacity - 1], p);
-    bin->loaded = (uint8_t)capacity;
-    ink_frame_set_bin(frame);
-    ink_store_relaxed(&cache->cursor[class], &frame->slot[capacity - 1]);
-    ink_signal_fence();
-}
-
 /* Without a frame to be had, p goes straight down.  A lock that cannot be had for long costs the block. */
 static void ink_item_drain(unsigned class, void *p, struct ink_locker me)
 {
@@ -204,38 +127,46 @@ static void ink_item_drain(unsigned class, void *p, struct ink_locker me)
     (void)ink_run_drain(class, row, true, me);
 }
 
-/* The loaded frame is full: it becomes the spare, the old spare goes to the shared list, and p begins a new frame.
- * At every moment each batch is in one place at most: a child of a fork finds it there or, between places, by its state. */
+void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame *batch, struct ink_locker me)
+{
+    struct ink_frame *emptied = ink_freelist_push_or_drain(class, batch, me);
+
+    if (emptied != NULL)
+        ink_cache_keep_empty(cache, emptied);
+}
+
 static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink_frame *full, void *p, struct ink_locker me)
 {
     struct ink_bin *bin = &cache->bin[class];
     struct ink_frame *frame = ink_cache_take_empty(cache);
     struct ink_frame *old;
 
-    if (ink_unlikely(bin->loaded <= INK_BIN_YOUNG))
+    if (bin->loaded <= INK_BIN_YOUNG)
         ink_bin_check_young(cache, class, full, p);
-    if (ink_unlikely(frame == NULL)) {
+    if (bin->capacity == 0) /* what was loaded came from the shared list */
+        ink_bin_grow(bin, class);
+    if (frame == NULL) {
         ink_item_drain(class, p, me);
         return;
     }
-    ink_frame_set_batch(full, class, bin->loaded);
-    ink_bin_start(cache, class, frame, p);
-    old = ink_exchange_acq_rel(&bin->spare, full);
-    if (old == NULL)
-        return;
-    if (ink_unlikely(bin->capacity < ink_size_classes[class].batch_items))
+    old = ink_bin_turn_over(cache, class, full, frame, p);
+    if (old != NULL) {
         ink_bin_grow(bin, class);
-    ink_freelist_push(class, old, me);
+        ink_cache_pass_on(cache, class, old, me);
+    }
 }
 
 static void ink_bin_first_free(struct ink_cache *cache, unsigned class, void *p, struct ink_locker me)
 {
     struct ink_frame *frame = ink_cache_take_empty(cache);
 
-    if (frame == NULL)
+    if (frame == NULL) {
         ink_item_drain(class, p, me);
-    else
-        ink_bin_start(cache, class, frame, p);
+        return;
+    }
+    if (cache->bin[class].capacity == 0)
+        ink_bin_grow(&cache->bin[class], class);
+    ink_bin_start(cache, class, frame, p);
 }
 
 void ink_cache_free(struct ink_cache *cache, unsigned class, void *p, struct ink_locker me)
@@ -339,7 +270,7 @@ static void ink_bin_flush(struct ink_cache *cache, unsigned class, struct ink_lo
     ink_signal_fence();
     if (slot != INK_NO_CURSOR)
         ink_row_give(class, slot, me);
-    cache->bin[class].capacity = 0;
+    ink_bin_set_capacity(&cache->bin[class], class, 0);
 }
 
 void ink_cache_flush(struct ink_cache *cache, struct ink_locker me)

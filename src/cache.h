@@ -15,7 +15,10 @@ void *ink_cache_alloc(struct ink_cache *cache, unsigned class, struct ink_locker
 /* Takes p, an item of class, back.  A second p on top of the first is fatal. */
 void ink_cache_free(struct ink_cache *cache, unsigned class, void *p, struct ink_locker me);
 
-/* The same for a thread without a cache, by way of the shared lists. */
+/* Passes a batch on that the cache's bins have no place for. */
+void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame *batch, struct ink_locker me);
+
+/* Allocation and freeing for a thread without a cache, by way of the shared lists. */
 void *ink_cache_alloc_single(unsigned class, struct ink_locker me);
 void ink_cache_free_single(unsigned class, void *p, struct ink_locker me);
 

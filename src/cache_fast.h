@@ -32,8 +32,8 @@ static INK_ALWAYS_INLINE _Atomic(ink_slot_t *) *ink_cache_cursor(uintptr_t base,
     return (_Atomic(ink_slot_t *) *)(base + offsetof(struct ink_constants, empty)) + *class;
 }
 
-/* An item of class, or NULL: then the cache is still taken, and *taken says what it was. */
-static INK_ALWAYS_INLINE void *ink_bin_try_alloc(const struct ink_constants *constants, size_t class, intptr_t *taken)
+/* An item of class *class, or NULL: then the cache is still taken, and *taken says what it was. */
+static INK_ALWAYS_INLINE void *ink_bin_try_alloc(const struct ink_constants *constants, size_t *class, intptr_t *taken)
 {
     uintptr_t base;
     ink_slot_t *slot;
@@ -41,31 +41,33 @@ static INK_ALWAYS_INLINE void *ink_bin_try_alloc(const struct ink_constants *con
 
     *taken = ink_cache_take();
     base = (uintptr_t)constants + (uintptr_t)*taken;
-    slot = ink_load_relaxed(ink_cache_cursor(base, &class));
+    slot = ink_load_relaxed(ink_cache_cursor(base, class));
     p = ink_load_relaxed(slot);
     if (ink_unlikely(p == NULL))
         return NULL;
-    ink_store_relaxed(ink_cache_cursor(base, &class), slot + 1);
+    ink_store_relaxed(ink_cache_cursor(base, class), slot + 1);
     ink_cache_put_back(*taken);
     return p;
 }
 
-/* The same for bytes, at most INK_TINY_MAX. */
-static INK_ALWAYS_INLINE void *ink_cache_try_alloc_tiny(size_t bytes, intptr_t *taken)
+/* The same for bytes, at most INK_TINY_MAX; *class is their class. */
+static INK_ALWAYS_INLINE void *ink_cache_try_alloc_tiny(size_t bytes, size_t *class, intptr_t *taken)
 {
     const struct ink_constants *constants = &ink_constants;
 
     ink_opaque(constants);
-    return ink_bin_try_alloc(constants, constants->class_of_byte[bytes], taken);
+    *class = constants->class_of_byte[bytes];
+    return ink_bin_try_alloc(constants, class, taken);
 }
 
 /* The same for bytes, at most INK_SMALL_MAX. */
-static INK_ALWAYS_INLINE void *ink_cache_try_alloc(size_t bytes, intptr_t *taken)
+static INK_ALWAYS_INLINE void *ink_cache_try_alloc(size_t bytes, size_t *class, intptr_t *taken)
 {
     const struct ink_constants *constants = &ink_constants;
 
     ink_opaque(constants);
-    return ink_bin_try_alloc(constants, constants->class_of_step[ink_class_step(bytes)], taken);
+    *class = constants->class_of_step[ink_class_step(bytes)];
+    return ink_bin_try_alloc(constants, class, taken);
 }
 
 /* Puts p into its bin; false: then the cache is still taken, *taken says what it was, and *class is p's class or 0.  p's address alone is looked at.

@@ -5,8 +5,8 @@
 #include "os.h"
 
 enum {
-    /* Wholly free chunks that may stay dirty: 8 MiB that a steady program takes up again without a fault. */
-    INK_CHUNK_DIRTY_SPARES = 4,
+    /* Wholly free chunks that may stay dirty: 64 MiB that a steady program takes up again without a fault. */
+    INK_CHUNK_DIRTY_SPARES = 32,
     INK_CHUNK_SPARSE = 16,   /* the first chunks: a small process touches a page here and a page there */
     INK_CHUNK_SEARCH = 16, /* chunks looked at in a bucket for a run of several units */
 };

@@ -42,7 +42,7 @@ struct ink_run {
     uint32_t inverse;           /* see ink_class_item */
     uint16_t items;
     uint16_t free;           /* bits set; class lock */
-    uint16_t bucket_scale;   /* free * scale >> 13 is the bucket */
+    uint16_t next_step;      /* the number of free items at which it belongs into the next bucket, or is wholly free; class lock */
     _Atomic uint8_t state;   /* enum ink_run_state: the truth about its units.  FREE -> TAKEN and RETURNED -> FREE under the chunk lock */
     _Atomic uint8_t class;   /* constant while in use */
     uint8_t units;           /* constant while in use */

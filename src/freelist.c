@@ -18,7 +18,7 @@ enum {
 
 struct ink_freelist ink_freelists[INK_CLASS_COUNT] = {INK_SIZE_CLASSES(INK_FREELIST_BOUND)};
 
-/* Drains the batch to the runs; what could not be drained moves to its first slots and stays a batch.  True if it is empty and given up. */
+/* Drains the batch to the runs; what could not be drained moves to its first slots and stays a batch.  True if it is empty, and IDLE. */
 static bool ink_batch_drain(unsigned class, struct ink_frame *batch, bool wait, struct ink_locker me)
 {
     ink_slot_t *rest = ink_run_drain(class, batch->slot, wait, me);
@@ -33,15 +33,25 @@ static bool ink_batch_drain(unsigned class, struct ink_frame *batch, bool wait, 
         ink_frame_set_batch(batch, class, left);
         return false;
     }
-    ink_frame_give_empty(batch);
     return true;
+}
+
+struct ink_frame *ink_freelist_push_or_drain(unsigned class, struct ink_frame *batch, struct ink_locker me)
+{
+    if (ink_freelist_push_below(class, batch))
+        return NULL;
+    if (ink_batch_drain(class, batch, false, me))
+        return batch;
+    ink_stack_push(&ink_freelists[class].stack, batch);
+    return NULL;
 }
 
 void ink_freelist_push(unsigned class, struct ink_frame *batch, struct ink_locker me)
 {
-    if (ink_freelist_push_below(class, batch) || ink_batch_drain(class, batch, false, me))
-        return;
-    ink_stack_push(&ink_freelists[class].stack, batch);
+    struct ink_frame *emptied = ink_freelist_push_or_drain(class, batch, me);
+
+    if (emptied != NULL)
+        ink_frame_give_empty(emptied);
 }
 
 /* One at a time: a fork in between finds all but one on the list. */
@@ -56,6 +66,7 @@ void ink_freelist_drain(unsigned class, struct ink_locker me)
             ink_stack_push(&ink_freelists[class].stack, batch);
             return;
         }
+        ink_frame_give_empty(batch);
     }
 }
 

@@ -1,5 +1,6 @@
 /* The routes of a request and of a pointer. */
 #include "heap.h"
+#include "bin.h"
 #include "cache.h"
 #include "cache_fast.h"
 #include "chunk.h"
@@ -33,7 +34,9 @@ static inline void *ink_class_alloc(unsigned class, intptr_t taken)
 
     if (ink_unlikely(!ink_turn_is_plain(thread, taken)))
         return ink_class_alloc_odd(class, taken);
-    p = ink_cache_alloc(&thread->c1, class, ink_thread_locker(thread, true));
+    p = ink_bin_alloc_batch(&thread->c1, class);
+    if (ink_unlikely(p == NULL))
+        return ink_class_alloc_odd(class, taken);
     ink_cache_put_back(taken);
     return p;
 }
@@ -78,16 +81,17 @@ static void *ink_big_alloc(size_t bytes, size_t alignment, bool *zeroed)
     return p;
 }
 
-INK_NOINLINE void *ink_heap_alloc_taken(size_t bytes, intptr_t taken)
+static INK_COLD void *ink_class_alloc_again(unsigned class)
 {
-    unsigned class = ink_class_for(bytes);
-    void *p = ink_class_alloc(class, taken);
+    (void)ink_trim(); /* also what serves other classes only */
+    return ink_class_alloc(class, ink_cache_take());
+}
 
-    if (ink_unlikely(p == NULL)) {
-        (void)ink_trim(); /* also what serves other classes only */
-        p = ink_class_alloc(class, ink_cache_take());
-    }
-    return p;
+INK_NOINLINE void *ink_heap_alloc_taken(size_t class, intptr_t taken)
+{
+    void *p = ink_class_alloc((unsigned)class, taken);
+
+    return ink_likely(p != NULL) ? p : ink_class_alloc_again((unsigned)class);
 }
 
 INK_NOINLINE void *ink_heap_alloc_big(size_t bytes)
@@ -99,13 +103,14 @@ INK_NOINLINE void *ink_heap_alloc_big(size_t bytes)
 
 void *ink_heap_alloc(size_t bytes)
 {
+    size_t class;
     intptr_t taken;
     void *p;
 
     if (ink_unlikely(bytes > INK_SMALL_MAX))
         return ink_heap_alloc_big(bytes);
-    p = ink_cache_try_alloc(bytes, &taken);
-    return ink_likely(p != NULL) ? p : ink_heap_alloc_taken(bytes, taken);
+    p = ink_cache_try_alloc(bytes, &class, &taken);
+    return ink_likely(p != NULL) ? p : ink_heap_alloc_taken(class, taken);
 }
 
 void *ink_heap_alloc_zeroed(size_t bytes)
@@ -213,12 +218,15 @@ static INK_NOINLINE void ink_free_odd(void *p, size_t class, intptr_t taken, con
 INK_NOINLINE void ink_heap_free_taken(void *p, size_t class, intptr_t taken, const char *function)
 {
     struct ink_thread *thread = ink_tls_thread;
+    struct ink_frame *surplus;
 
-    if (ink_unlikely(class == 0 || !ink_turn_is_plain(thread, taken))) {
+    if (ink_unlikely(class == 0 || !ink_turn_is_plain(thread, taken)) ||
+        ink_unlikely(!ink_bin_free_batch(&thread->c1, (unsigned)class, p, &surplus))) {
         ink_free_odd(p, class, taken, function);
         return;
     }
-    ink_cache_free(&thread->c1, (unsigned)class, p, ink_thread_locker(thread, true));
+    if (ink_unlikely(surplus != NULL))
+        ink_cache_pass_on(&thread->c1, (unsigned)class, surplus, ink_thread_locker(thread, true));
     ink_cache_put_back(taken);
 }
 

@@ -15,8 +15,8 @@ enum { INK_RANGE_MAX = 1024 * 1024 };
 /* A block of at least bytes, aligned to 16; NULL when there is no memory or bytes is beyond PTRDIFF_MAX.  Any thread, any signal handler. */
 void *ink_heap_alloc(size_t bytes);
 
-/* The same after the fast path found an empty bin; taken as from ink_cache_try_alloc. */
-void *ink_heap_alloc_taken(size_t bytes, intptr_t taken);
+/* An item of class after the fast path found its bin empty; class and taken as from ink_cache_try_alloc. */
+void *ink_heap_alloc_taken(size_t class, intptr_t taken);
 
 /* The same for more than INK_SMALL_MAX bytes. */
 void *ink_heap_alloc_big(size_t bytes);

@@ -36,32 +36,34 @@ static inline void *ink_or_no_memory(void *p)
 
 /* ---- the fast paths ---- */
 
-static INK_NOINLINE void *ink_malloc_slow(size_t size, intptr_t taken)
+static INK_NOINLINE void *ink_malloc_slow(size_t class, intptr_t taken)
 {
-    return ink_or_no_memory(ink_heap_alloc_taken(size, taken));
+    return ink_or_no_memory(ink_heap_alloc_taken(class, taken));
 }
 
 /* More than INK_TINY_MAX bytes. */
 static INK_NOINLINE void *ink_malloc_larger(size_t size)
 {
+    size_t class;
     intptr_t taken;
     void *p;
 
     if (ink_unlikely(size > INK_SMALL_MAX))
         return ink_or_no_memory(ink_heap_alloc_big(size));
-    p = ink_cache_try_alloc(size, &taken);
-    return ink_likely(p != NULL) ? p : ink_malloc_slow(size, taken);
+    p = ink_cache_try_alloc(size, &class, &taken);
+    return ink_likely(p != NULL) ? p : ink_malloc_slow(class, taken);
 }
 
 static INK_ALWAYS_INLINE void *ink_malloc(size_t size)
 {
+    size_t class;
     intptr_t taken;
     void *p;
 
     if (ink_unlikely(size > INK_TINY_MAX))
         return ink_malloc_larger(size);
-    p = ink_cache_try_alloc_tiny(size, &taken);
-    return ink_likely(p != NULL) ? p : ink_malloc_slow(size, taken);
+    p = ink_cache_try_alloc_tiny(size, &class, &taken);
+    return ink_likely(p != NULL) ? p : ink_malloc_slow(class, taken);
 }
 
 static INK_NOINLINE void ink_free_slow(void *p, size_t class, intptr_t taken)
@@ -341,18 +343,26 @@ INK_EXPORT int malloc_info(int options, FILE *stream)
 }
 
 /* glibc's names for its own use; without them a block of its allocator could reach our free. */
-#define INK_ALIAS(name) __attribute__((alias(#name), visibility("default"), used))
+#if __has_attribute(copy)
+#define INK_SAME_ATTRIBUTES(name) , copy(name)
+#else
+#define INK_SAME_ATTRIBUTES(name)
+#endif
+#define INK_ALIAS(alias_name, name)                                                                                    \
+    extern __typeof__(name) alias_name                                                                                 \
+        __attribute__((alias(#name), visibility("default"), used INK_SAME_ATTRIBUTES(name)))
 
-INK_ALIAS(malloc) void *__libc_malloc(size_t);
-INK_ALIAS(free) void __libc_free(void *);
-INK_ALIAS(calloc) void *__libc_calloc(size_t, size_t);
-INK_ALIAS(realloc) void *__libc_realloc(void *, size_t);
-INK_ALIAS(memalign) void *__libc_memalign(size_t, size_t);
-INK_ALIAS(valloc) void *__libc_valloc(size_t);
-INK_ALIAS(pvalloc) void *__libc_pvalloc(size_t);
-INK_ALIAS(posix_memalign) int __posix_memalign(void **, size_t, size_t);
-INK_ALIAS(mallinfo) struct mallinfo __libc_mallinfo(void);
-INK_ALIAS(mallopt) int __libc_mallopt(int, int);
+INK_ALIAS(__libc_malloc, malloc);
+INK_ALIAS(__libc_free, free);
+INK_ALIAS(__libc_calloc, calloc);
+INK_ALIAS(__libc_realloc, realloc);
+INK_ALIAS(__libc_memalign, memalign);
+INK_ALIAS(__libc_valloc, valloc);
+INK_ALIAS(__libc_pvalloc, pvalloc);
+INK_ALIAS(__posix_memalign, posix_memalign);
+/* Spelled out, as naming mallinfo is deprecated. */
+extern struct mallinfo __libc_mallinfo(void) __attribute__((alias("mallinfo"), visibility("default"), used));
+INK_ALIAS(__libc_mallopt, mallopt);
 
 #endif /* __GLIBC__ */
 

@@ -24,20 +24,7 @@ void ink_window_set_class(const void *address, size_t units, unsigned class)
             ink_store_relaxed(&ink_window.class_of_unit[last - i], (uint8_t)class);
 }
 
-/* Owner words come in leaves of 4 GiB of addresses.  A leaf is found by hashing the address's upper half; leaves are added by
- * compare-and-swap and never removed, so a probe that meets NULL has seen all there is.  No width of addresses is assumed. */
-enum {
-    INK_LEAF_UNITS = 1 << 16,
-    INK_LEAF_SLOTS = 4096,
-};
-
-struct ink_leaf {
-    uintptr_t key; /* upper half of its addresses; constant once published */
-    _Atomic ink_owner_t owner[INK_LEAF_UNITS];
-};
-
-/* Published by release, read by acquire. */
-static _Atomic(struct ink_leaf *) ink_leaves[INK_LEAF_SLOTS];
+_Atomic(struct ink_leaf *) ink_leaves[INK_LEAF_SLOTS];
 
 /* The first leaf: most processes need no other, and none needs a system call for it. */
 static struct ink_leaf ink_leaf_first;
@@ -50,19 +37,8 @@ static struct ink_leaf *ink_leaf_new(void)
     return ink_meta_alloc(sizeof(struct ink_leaf), INK_LINE_BYTES);
 }
 
-static uintptr_t ink_leaf_key(uintptr_t address)
+struct ink_leaf *ink_leaf_probe(uintptr_t key)
 {
-    return (uintptr_t)((uint64_t)address >> 32);
-}
-
-static size_t ink_leaf_first_slot(uintptr_t key)
-{
-    return (size_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> 52);
-}
-
-static struct ink_leaf *ink_leaf_find(uintptr_t address)
-{
-    uintptr_t key = ink_leaf_key(address);
     size_t slot = ink_leaf_first_slot(key);
 
     for (size_t i = 0; i < INK_LEAF_SLOTS; i++) {
@@ -114,13 +90,4 @@ void ink_owners_set(const void *address, size_t units, ink_owner_t owner)
 
         ink_store_release(&ink_leaf_find(at)->owner[at >> INK_UNIT_SHIFT & (INK_LEAF_UNITS - 1)], owner);
     }
-}
-
-ink_owner_t ink_owner_of(const void *p)
-{
-    struct ink_leaf *leaf = ink_leaf_find((uintptr_t)p);
-
-    if (ink_unlikely(leaf == NULL))
-        return 0;
-    return ink_load_acquire(&leaf->owner[(uintptr_t)p >> INK_UNIT_SHIFT & (INK_LEAF_UNITS - 1)]);
 }

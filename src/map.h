@@ -63,7 +63,50 @@ bool ink_owners_open(const void *address, size_t bytes);
 /* Sets the owner word of units units from address on; ink_owners_open has been called for them.  Release: the record is complete. */
 void ink_owners_set(const void *address, size_t units, ink_owner_t owner);
 
+/* Owner words come in leaves of 4 GiB of addresses.  A leaf is found by hashing the address's upper half; leaves are added by
+ * compare-and-swap and never removed, so a probe that meets NULL has seen all there is.  No width of addresses is assumed. */
+enum {
+    INK_LEAF_UNITS = 1 << 16,
+    INK_LEAF_SLOTS = 4096,
+};
+
+struct ink_leaf {
+    uintptr_t key; /* upper half of its addresses; constant once published */
+    _Atomic ink_owner_t owner[INK_LEAF_UNITS];
+};
+
+/* Published by release, read by acquire. */
+extern INK_HIDDEN _Atomic(struct ink_leaf *) ink_leaves[INK_LEAF_SLOTS];
+
+static inline uintptr_t ink_leaf_key(uintptr_t address)
+{
+    return (uintptr_t)((uint64_t)address >> 32);
+}
+
+static inline size_t ink_leaf_first_slot(uintptr_t key)
+{
+    return (size_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> 52);
+}
+
+/* Where the first slot is another's. */
+struct ink_leaf *ink_leaf_probe(uintptr_t key);
+
+static inline struct ink_leaf *ink_leaf_find(uintptr_t address)
+{
+    uintptr_t key = ink_leaf_key(address);
+    struct ink_leaf *leaf = ink_load_acquire(&ink_leaves[ink_leaf_first_slot(key)]);
+
+    return ink_likely(leaf == NULL || leaf->key == key) ? leaf : ink_leaf_probe(key);
+}
+
 /* The owner word of the unit that holds p. */
-ink_owner_t ink_owner_of(const void *p);
+static inline ink_owner_t ink_owner_of(const void *p)
+{
+    struct ink_leaf *leaf = ink_leaf_find((uintptr_t)p);
+
+    if (ink_unlikely(leaf == NULL))
+        return 0;
+    return ink_load_acquire(&leaf->owner[(uintptr_t)p >> INK_UNIT_SHIFT & (INK_LEAF_UNITS - 1)]);
+}
 
 #endif

@@ -6,7 +6,6 @@
 enum {
     INK_RUN_SHARDS = 4,
     INK_WORD_BITS = 64,
-    INK_BUCKET_SHIFT = 13,
 };
 
 struct ink_run_shard {
@@ -27,19 +26,25 @@ static unsigned ink_run_words(const struct ink_run *run)
     return (run->items + INK_WORD_BITS - 1u) / INK_WORD_BITS;
 }
 
+/* Eighths of its items that are free, by which runs are sorted. */
 static unsigned ink_run_bucket(const struct ink_run *run)
 {
-    unsigned bucket = (unsigned)run->free * run->bucket_scale >> INK_BUCKET_SHIFT;
-
-    return run->free == 0 ? INK_BUCKET_NONE : bucket < INK_BUCKETS ? bucket : INK_BUCKETS - 1;
+    return run->free == 0 ? INK_BUCKET_NONE : run->free == run->items ? INK_BUCKETS - 1u : (unsigned)run->free * INK_BUCKETS / run->items;
 }
 
-static void ink_run_rebucket(struct ink_run_shard *shard, struct ink_run *run)
+/* The least number of free items that makes up bucket + 1 eighths. */
+static uint16_t ink_run_next_step(const struct ink_run *run, unsigned bucket)
+{
+    return (uint16_t)(bucket == INK_BUCKET_NONE ? 1 : ((bucket + 1u) * run->items + INK_BUCKETS - 1) / INK_BUCKETS);
+}
+
+static INK_NOINLINE void ink_run_rebucket(struct ink_run_shard *shard, struct ink_run *run)
 {
     unsigned bucket = ink_run_bucket(run);
 
     ink_buckets_move(&shard->buckets, &run->node, run->bucket, bucket);
     run->bucket = (uint8_t)bucket;
+    run->next_step = ink_run_next_step(run, bucket);
 }
 
 /* Counts and buckets of a shard, made anew from the bitmaps. */
@@ -173,8 +178,8 @@ static struct ink_run *ink_run_make(unsigned class, unsigned shard, struct ink_l
     run->inverse = sizes->inverse;
     run->items = sizes->run_items;
     run->free = sizes->run_items;
-    run->bucket_scale = (uint16_t)((INK_BUCKETS << INK_BUCKET_SHIFT) / (sizes->run_items + 1u));
     run->bucket = INK_BUCKET_NONE;
+    run->next_step = 1;
     run->shard = (uint8_t)shard;
     ink_store_relaxed(&run->class, (uint8_t)class);
     if (!ink_run_make_bitmap(run)) {
@@ -218,31 +223,25 @@ unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted
     return held != 0 ? held : ink_run_refill_fresh(class, frame, wanted, me);
 }
 
-struct ink_run *ink_run_find(const void *p)
-{
-    ink_owner_t owner = ink_owner_of(p);
-
-    return owner != 0 && (owner & 1) == 0 ? (struct ink_run *)owner : NULL;
-}
-
 const char *ink_run_fault(const struct ink_run *run, unsigned class, const void *p)
 {
     uint32_t offset, item;
 
-    if (run == NULL)
+    if (ink_unlikely(run == NULL))
         return INK_FAULT_FOREIGN;
-    offset = (uint32_t)((const char *)p - run->base);
     /* The batch knew its items as of this class: the run they came from has emptied since, so one of them was freed twice. */
-    if (ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class)
+    if (ink_unlikely(ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class))
         return INK_FAULT_DOUBLE;
+    offset = (uint32_t)((const char *)p - run->base);
     item = ink_class_item(offset, run->inverse);
-    return item < run->items && item * run->size == offset ? NULL : INK_FAULT_INTERIOR;
+    return ink_likely(item < run->items && item * run->size == offset) ? NULL : INK_FAULT_INTERIOR;
 }
 
 /* The shard that is locked while a row is drained; items of several may be in it. */
 struct ink_drain {
     unsigned class;
-    int shard; /* -1: none */
+    int number; /* of the shard; -1: none */
+    struct ink_run_shard *shard;
     bool wait;
     bool retired; /* a run was given back */
     struct ink_locker me;
@@ -250,21 +249,22 @@ struct ink_drain {
 
 static void ink_drain_unlock(struct ink_drain *drain)
 {
-    if (drain->shard >= 0)
-        ink_lock_release(&ink_run_classes[drain->class].shard[drain->shard].lock, drain->me);
-    drain->shard = -1;
+    if (drain->number >= 0)
+        ink_lock_release(&drain->shard->lock, drain->me);
+    drain->number = -1;
 }
 
-static INK_NOINLINE bool ink_drain_lock(struct ink_drain *drain, unsigned shard)
+static INK_NOINLINE bool ink_drain_lock(struct ink_drain *drain, unsigned number)
 {
-    struct ink_lock *lock = &ink_run_classes[drain->class].shard[shard].lock;
+    struct ink_run_shard *shard = &ink_run_classes[drain->class].shard[number];
     enum ink_lock_answer answer;
 
     ink_drain_unlock(drain);
-    answer = drain->wait ? ink_lock_take(lock, drain->me) : ink_lock_try(lock, drain->me);
-    if (!ink_run_locked(drain->class, shard, answer))
+    answer = drain->wait ? ink_lock_take(&shard->lock, drain->me) : ink_lock_try(&shard->lock, drain->me);
+    if (!ink_run_locked(drain->class, number, answer))
         return false;
-    drain->shard = (int)shard;
+    drain->number = (int)number;
+    drain->shard = shard;
     return true;
 }
 
@@ -284,49 +284,78 @@ static bool ink_run_is_last(const struct ink_run_shard *shard, const struct ink_
            run->node.next == NULL;
 }
 
-/* True if the run is wholly free now and should go. */
-static INK_ALWAYS_INLINE bool ink_run_put_item(struct ink_run_shard *shard, struct ink_run *run, ink_slot_t *slot)
-{
-    char *p = ink_load_relaxed(slot);
-    uint32_t item = ink_class_item((uint32_t)(p - run->base), run->inverse);
-    _Atomic uint64_t *word = &run->words[item / INK_WORD_BITS];
-    uint64_t bits = ink_load_relaxed(word);
-    uint64_t bit = (uint64_t)1 << item % INK_WORD_BITS;
+/* What putting an item back needs, gathered for a whole row before the lock is taken. */
+struct ink_drain_item {
+    struct ink_run *run;
+    _Atomic uint64_t *word;
+    uint64_t bit;
+};
 
-    if (ink_unlikely((bits & bit) != 0))
-        ink_die_misuse(INK_FAULT_DOUBLE, "free", p);
-    ink_store_relaxed(word, bits | bit);
+/* Items of one row are all over the heap, and one cache miss after the other would cost more than the rest of a drain: first all runs' records are asked for,
+ * then, when they are there, all words.  Dies if something in the row is no item of class. */
+static unsigned ink_drain_gather(unsigned class, ink_slot_t *slot, struct ink_drain_item items[static INK_FRAME_ITEMS_MAX])
+{
+    unsigned count = 0;
+    const char *p;
+
+    for (; (p = ink_load_relaxed(&slot[count])) != NULL; count++) {
+        items[count].run = ink_run_find(p);
+        __builtin_prefetch(items[count].run, 1);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        struct ink_run *run = items[i].run;
+        const char *fault;
+        uint32_t item;
+
+        p = ink_load_relaxed(&slot[i]);
+        fault = ink_run_fault(run, class, p);
+        if (ink_unlikely(fault != NULL))
+            ink_die_misuse(fault, "free", p);
+        item = ink_class_item((uint32_t)(p - run->base), run->inverse);
+        items[i].word = &run->words[item / INK_WORD_BITS];
+        items[i].bit = (uint64_t)1 << item % INK_WORD_BITS;
+        __builtin_prefetch(items[i].word, 1);
+    }
+    return count;
+}
+
+/* True if the run is wholly free now and should go. */
+static INK_ALWAYS_INLINE bool ink_drain_put(struct ink_run_shard *shard, const struct ink_drain_item *item, ink_slot_t *slot)
+{
+    struct ink_run *run = item->run;
+    uint64_t bits = ink_load_relaxed(item->word);
+
+    if (ink_unlikely((bits & item->bit) != 0))
+        ink_die_misuse(INK_FAULT_DOUBLE, "free", ink_load_relaxed(slot));
+    ink_store_relaxed(item->word, bits | item->bit);
     ink_signal_fence();
     ink_store_relaxed(slot, NULL);
-    run->free++;
+    if (ink_likely(++run->free != run->next_step))
+        return false;
     ink_run_rebucket(shard, run);
-    return ink_unlikely(run->free == run->items) && !ink_run_is_last(shard, run);
+    return run->free == run->items && !ink_run_is_last(shard, run);
 }
 
 ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct ink_locker me)
 {
-    struct ink_drain drain = {.class = class, .shard = -1, .wait = wait, .retired = false, .me = me};
-    char *p;
+    struct ink_drain drain = {.class = class, .number = -1, .wait = wait, .me = me};
+    struct ink_drain_item items[INK_FRAME_ITEMS_MAX];
+    unsigned count = ink_drain_gather(class, slot, items), i;
 
-    for (; (p = ink_load_relaxed(slot)) != NULL; slot++) {
-        struct ink_run *run = ink_run_find(p);
-        const char *fault = ink_run_fault(run, class, p);
-        struct ink_run_shard *shard;
+    for (i = 0; i < count; i++) {
+        struct ink_run *run = items[i].run;
 
-        if (ink_unlikely(fault != NULL))
-            ink_die_misuse(fault, "free", p);
-        if (ink_unlikely(drain.shard != run->shard) && !ink_drain_lock(&drain, run->shard))
+        if (ink_unlikely(drain.number != run->shard) && !ink_drain_lock(&drain, run->shard))
             break;
-        shard = &ink_run_classes[class].shard[run->shard];
-        if (ink_run_put_item(shard, run, slot)) {
-            ink_run_retire(shard, run, me);
+        if (ink_unlikely(ink_drain_put(drain.shard, &items[i], &slot[i]))) {
+            ink_run_retire(drain.shard, run, me);
             drain.retired = true;
         }
     }
     ink_drain_unlock(&drain);
     if (drain.retired)
         ink_chunk_purge_excess(me);
-    return slot;
+    return &slot[i];
 }
 
 bool ink_run_item_is_free(const struct ink_run *run, const void *p)

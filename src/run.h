@@ -15,6 +15,7 @@
 #include "chunk.h"
 #include "frame.h"
 #include "lock.h"
+#include "map.h"
 #include "sizeclass.h"
 
 /* Fills the frame, which the caller holds and which is IDLE, with up to wanted items of class; it is a BATCH afterwards.  How many: 0 only
@@ -26,7 +27,12 @@ unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted
 ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct ink_locker me);
 
 /* The run whose item or block p may be: of any state, or NULL if nothing of the kind is or was there. */
-struct ink_run *ink_run_find(const void *p);
+static inline struct ink_run *ink_run_find(const void *p)
+{
+    ink_owner_t owner = ink_owner_of(p);
+
+    return (owner & 1) == 0 ? (struct ink_run *)owner : NULL;
+}
 
 /* What is wrong with p as an item of a run of class, or NULL.  Does not tell whether the item is free. */
 const char *ink_run_fault(const struct ink_run *run, unsigned class, const void *p);

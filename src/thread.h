@@ -23,7 +23,7 @@
 #include "lock.h"
 #include "sizeclass.h"
 
-enum { INK_CACHE_EMPTIES = 8 };
+enum { INK_CACHE_EMPTIES = 16 };
 
 struct ink_bin {
     /* The batch that is loaded next, or NULL.  Taken and given by exchange: any thread may take it. */
@@ -32,6 +32,8 @@ struct ink_bin {
     uint8_t capacity;
     /* Items that the loaded frame has room for: the NULL behind its row stands there. */
     uint8_t loaded;
+    /* capacity is the class's batch_items. */
+    bool grown;
 };
 
 struct ink_cache {

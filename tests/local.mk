@@ -60,3 +60,4 @@ EXTRA_DIST += $(ink_build_tests) tests/run-test.sh tests/under-inkalloc.sh tests
 include $(top_srcdir)/tests/unit.mk
 include $(top_srcdir)/tests/api.mk
 include $(top_srcdir)/tests/programs.mk
+include $(top_srcdir)/tests/guard.mk

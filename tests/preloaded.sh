@@ -49,7 +49,7 @@ grep -q inkalloc stats && complain "libc's malloc_stats names inkalloc"
 LD_PRELOAD=$INK_LIB ./program >out 2>stats || complain "the program fails under inkalloc"
 grep -q '^inkalloc .*libinkalloc' out || complain "the program's malloc is in: $(cat out)"
 head -n 1 stats | grep -q inkalloc || complain "malloc_stats does not begin with a line that names inkalloc: $(head -n 1 stats)"
-INKALLOC_CONF=banner:true LD_PRELOAD=$INK_LIB true 2>banner
+INKALLOC_CONF=banner:true LD_PRELOAD=$INK_LIB /bin/true 2>banner
 [ "$(wc -l <banner)" -eq 1 ] && grep -q inkalloc banner || complain "banner:true printed: $(cat banner)"
 
 # ---- the loader's bindings ---------------------------------------------------------------------------
