@@ -3,8 +3,8 @@
 #   interleave.sh [-r ROUNDS] [-b RESULT:BOUND] ALLOCATOR... -- BENCH [ARGUMENT]...
 # An allocator is inkalloc, system, a peer's Debian package, or NAME=LIBRARY.  BENCH prints one
 # line per result, "name value unit", lower is better.  Prints median, minimum and maximum, and the
-# median's ratio to the best one; with -b also the first allocator's ratio to the best of the others
-# on RESULT, and whether it is within BOUND.
+# median's ratio to the best one; with -b also each other allocator's ratio to the best of the system
+# and the peers on RESULT, and whether it is within BOUND.
 set -u -o pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -44,7 +44,8 @@ runs() {
 
 machine_line
 echo "# ${*##*/}: $rounds rounds, interleaved"
-runs "$@" | sort -k1,1 -k2,2 -k3,3g | awk -v order="${allocators[*]%%=*}" -v bound="$bound" '
+runs "$@" | sort -k1,1 -k2,2 -k3,3g | awk -v order="${allocators[*]%%=*}" -v bound="$bound" \
+    -v peers="system $peers" '
     {
         key = $1 SUBSEP $2
         value[key, ++n[key]] = $3
@@ -56,8 +57,13 @@ runs "$@" | sort -k1,1 -k2,2 -k3,3g | awk -v order="${allocators[*]%%=*}" -v bou
         h = int((n[key] + 1) / 2)
         return n[key] % 2 ? value[key, h] : (value[key, h] + value[key, h + 1]) / 2
     }
-    function best(of, from,  i, m, b) {
-        for (i = from; i <= names; i++) {
+    function is_peer(who) {
+        return index(" " peers " ", " " who " ") > 0
+    }
+    function best(of, only_peers,  i, m, b) {
+        for (i = 1; i <= names; i++) {
+            if (only_peers && !is_peer(name[i]))
+                continue
             m = median(of SUBSEP name[i])
             if (b == "" || m < b)
                 b = m
@@ -72,13 +78,15 @@ runs "$@" | sort -k1,1 -k2,2 -k3,3g | awk -v order="${allocators[*]%%=*}" -v bou
             for (i = 1; i <= names; i++) {
                 key = of SUBSEP name[i]
                 printf "%-22s %9.2f %9.2f %9.2f %7.2f\n", name[i], median(key), value[key, 1],
-                    value[key, n[key]], median(key) / best(of, 1)
+                    value[key, n[key]], median(key) / best(of, 0)
             }
         }
-        if (bound != "" && names > 1) {
-            split(bound, b, ":")
-            ratio = median(b[1] SUBSEP name[1]) / best(b[1], 2)
-            printf "%s: %s takes %.2f of the best of the others; bound %s: %s\n",
-                b[1], name[1], ratio, b[2], ratio <= b[2] ? "held" : "MISSED"
+        split(bound, b, ":")
+        for (i = 1; bound != "" && i <= names; i++) {
+            if (is_peer(name[i]) || best(b[1], 1) == "")
+                continue
+            ratio = median(b[1] SUBSEP name[i]) / best(b[1], 1)
+            printf "%s: %s takes %.2f of the best peer; bound %s: %s\n",
+                b[1], name[i], ratio, b[2], ratio <= b[2] ? "held" : "MISSED"
         }
     }'

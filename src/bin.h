@@ -9,7 +9,20 @@
 #include "freelist.h"
 #include "thread.h"
 
-enum { INK_BIN_YOUNG = 8 /* up to this capacity every overflow is checked item by item */ };
+enum {
+    INK_BIN_FIRST_CAPACITY = 4, /* a bin of a short program costs no more than it needs */
+    INK_BIN_YOUNG = 8,          /* up to this capacity every overflow is checked item by item */
+};
+
+/* The room of the frames that the bin starts from now on, at most the class's batch_items. */
+void ink_bin_set_capacity(struct ink_bin *bin, unsigned class, unsigned capacity);
+
+/* A bin begins small and grows each time that its frames prove too few. */
+void ink_bin_grow(struct ink_bin *bin, unsigned class);
+
+/* At a young bin's overflow: every item of the full frame, and p, is an item of class, is not free, and stands once in the frame and not in the spare,
+ * which the caller has in hand.  Anything else is fatal.  Short programs never get beyond this. */
+void ink_bin_check_young(unsigned class, const struct ink_frame *full, const struct ink_frame *spare, const void *p);
 
 /* Loads a batch of fewer items than the bin has room for; the first of them. */
 void *ink_bin_load_short(struct ink_cache *cache, unsigned class, struct ink_frame *batch);

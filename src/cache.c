@@ -5,43 +5,6 @@
 #include "freelist.h"
 #include "run.h"
 
-enum { INK_BIN_FIRST_CAPACITY = 4 /* a bin of a short program costs no more than it needs */ };
-
-static void ink_bin_set_capacity(struct ink_bin *bin, unsigned class, unsigned capacity)
-{
-    unsigned most = ink_size_classes[class].batch_items;
-
-    bin->grown = capacity >= most;
-    bin->capacity = (uint8_t)(bin->grown ? most : capacity);
-}
-
-/* A bin begins small and grows each time that its frames prove too few. */
-static void ink_bin_grow(struct ink_bin *bin, unsigned class)
-{
-    ink_bin_set_capacity(bin, class, bin->capacity == 0 ? INK_BIN_FIRST_CAPACITY : 2u * bin->capacity);
-}
-
-/* Moves a short row to the end of the room that the bin gives it, so that frees find room too.  IDLE meanwhile: a child of a fork must not find
- * an item twice. */
-void *ink_bin_load_short(struct ink_cache *cache, unsigned class, struct ink_frame *batch)
-{
-    struct ink_bin *bin = &cache->bin[class];
-    ink_slot_t *old = ink_load_relaxed(&cache->cursor[class]);
-    unsigned items = ink_frame_items(batch);
-    unsigned capacity = bin->capacity;
-
-    ink_frame_set_idle(batch);
-    for (unsigned i = 0; i <= items; i++)
-        ink_store_relaxed(&batch->slot[capacity - i], ink_load_relaxed(&batch->slot[items - i]));
-    ink_frame_set_bin(batch);
-    bin->loaded = (uint8_t)capacity;
-    ink_store_relaxed(&cache->cursor[class], &batch->slot[capacity - items + 1]);
-    ink_signal_fence();
-    if (old != INK_NO_CURSOR)
-        ink_cache_keep_empty(cache, ink_frame_of_slot(old));
-    return ink_load_relaxed(&batch->slot[capacity - items]);
-}
-
 static struct ink_frame *ink_cache_refill(struct ink_cache *cache, unsigned class, struct ink_locker me)
 {
     struct ink_bin *bin = &cache->bin[class];
@@ -79,44 +42,6 @@ void *ink_cache_alloc(struct ink_cache *cache, unsigned class, struct ink_locker
     return p;
 }
 
-/* Dies if p stands in the row. */
-static void ink_row_check_absent(ink_slot_t *slot, const void *p)
-{
-    void *q;
-
-    for (; (q = ink_load_relaxed(slot)) != NULL; slot++)
-        if (ink_unlikely(p == q))
-            ink_die_misuse(INK_FAULT_DOUBLE, "free", p);
-}
-
-static void ink_item_check(unsigned class, const void *p)
-{
-    const struct ink_run *run = ink_run_find(p);
-    const char *fault = ink_run_fault(run, class, p);
-
-    if (fault == NULL && ink_run_item_is_free(run, p))
-        fault = INK_FAULT_DOUBLE;
-    if (ink_unlikely(fault != NULL))
-        ink_die_misuse(fault, "free", p);
-}
-
-/* A young bin's overflow: every item is one, and stands in the bin once.  Short programs never get beyond this. */
-static void ink_bin_check_young(struct ink_cache *cache, unsigned class, const struct ink_frame *full, const void *p)
-{
-    struct ink_frame *spare = ink_load_relaxed(&cache->bin[class].spare);
-    ink_slot_t *slot = (ink_slot_t *)full->slot;
-    void *q;
-
-    ink_item_check(class, p);
-    ink_row_check_absent(slot, p);
-    for (; (q = ink_load_relaxed(slot)) != NULL; slot++) {
-        ink_item_check(class, q);
-        ink_row_check_absent(slot + 1, q);
-        if (spare != NULL)
-            ink_row_check_absent(spare->slot, q);
-    }
-}
-
 /* Without a frame to be had, p goes straight down.  A lock that cannot be had for long costs the block. */
 static void ink_item_drain(unsigned class, void *p, struct ink_locker me)
 {
@@ -135,25 +60,28 @@ void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame
         ink_cache_keep_empty(cache, emptied);
 }
 
+/* A young bin's spare is taken in hand first: while others may take it, it must not be looked at. */
 static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink_frame *full, void *p, struct ink_locker me)
 {
     struct ink_bin *bin = &cache->bin[class];
+    bool young = bin->loaded <= INK_BIN_YOUNG;
+    struct ink_frame *spare = young ? ink_bin_take_spare(bin) : NULL;
     struct ink_frame *frame = ink_cache_take_empty(cache);
     struct ink_frame *old;
 
-    if (bin->loaded <= INK_BIN_YOUNG)
-        ink_bin_check_young(cache, class, full, p);
+    if (young)
+        ink_bin_check_young(class, full, spare, p);
     if (bin->capacity == 0) /* what was loaded came from the shared list */
         ink_bin_grow(bin, class);
-    if (frame == NULL) {
+    if (frame == NULL)
         ink_item_drain(class, p, me);
-        return;
-    }
-    old = ink_bin_turn_over(cache, class, full, frame, p);
-    if (old != NULL) {
+    old = frame != NULL ? ink_bin_turn_over(cache, class, full, frame, p) : NULL;
+    if (old != NULL || spare != NULL)
         ink_bin_grow(bin, class);
+    if (old != NULL)
         ink_cache_pass_on(cache, class, old, me);
-    }
+    if (spare != NULL)
+        ink_cache_pass_on(cache, class, spare, me);
 }
 
 static void ink_bin_first_free(struct ink_cache *cache, unsigned class, void *p, struct ink_locker me)

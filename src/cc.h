@@ -15,6 +15,7 @@
 /* Keeps the compiler from folding what it knows of a pointer into later address arithmetic: one register then serves several uses. */
 #define ink_opaque(p) __asm__("" : "+r"(p))
 
+#define INK_EXPORT __attribute__((visibility("default"), used))
 #define INK_NOINLINE __attribute__((noinline))
 #define INK_COLD __attribute__((noinline, cold))
 #define INK_ALWAYS_INLINE inline __attribute__((always_inline))
@@ -54,7 +55,7 @@ static inline uintptr_t ink_align_up(uintptr_t a, size_t alignment)
 #define ink_cas_acquire(p, expected, v)                                                                                \
     atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_acquire, memory_order_acquire)
 #define ink_cas_release(p, expected, v)                                                                                \
-    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_release, memory_order_relaxed)
+    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_release, memory_order_acquire)
 #define ink_cas_acq_rel(p, expected, v)                                                                                \
     atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_acq_rel, memory_order_acquire)
 #define ink_add_relaxed(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)

@@ -43,7 +43,9 @@ static unsigned ink_chunk_bucket(uint32_t free)
 
 static bool ink_chunk_is_dirty_spare(const struct ink_chunk *chunk)
 {
-    return chunk->free == chunk->owned && chunk->free != 0 && chunk->zero != chunk->owned;
+    uint32_t owned = ink_load_relaxed(&chunk->owned);
+
+    return chunk->free == owned && chunk->free != 0 && chunk->zero != owned && !chunk->stuck;
 }
 
 /* Every change of a chunk's masks goes through here, so that bucket and count follow.  Chunk lock. */
@@ -71,10 +73,10 @@ static void ink_chunks_repair(void)
 
         for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
             if (ink_run_state(&chunk->run[i]) != INK_RUN_FREE)
-                used |= ink_units_mask(i, chunk->run[i].units);
+                used |= ink_units_mask(i, ink_load_relaxed(&chunk->run[i].units));
         chunk->bucket = INK_BUCKET_NONE;
         chunk->free = 0;
-        ink_chunk_set_free(chunk, chunk->owned & ~used, 0);
+        ink_chunk_set_free(chunk, ink_load_relaxed(&chunk->owned) & ~used, 0);
         ink_store_relaxed(&chunk->some_returned, true);
     }
     ink_store_relaxed(&ink_chunk_some_returned, true);
@@ -86,7 +88,7 @@ static void ink_run_merge(struct ink_chunk *chunk, struct ink_run *run)
     if (ink_run_state(run) != INK_RUN_RETURNED)
         return;
     ink_store_release(&run->state, INK_RUN_FREE);
-    ink_chunk_set_free(chunk, chunk->free | ink_units_mask(run->number, run->units), chunk->zero);
+    ink_chunk_set_free(chunk, chunk->free | ink_units_mask(run->number, ink_load_relaxed(&run->units)), chunk->zero);
 }
 
 static void ink_chunks_merge_returned(void)
@@ -145,28 +147,30 @@ static int ink_chunk_place(const struct ink_chunk *chunk, uint32_t mask, unsigne
     return -1;
 }
 
-/* Makes free units a run.  Chunk lock, or a chunk that nobody else knows. */
+/* Sets the state of single units, each as a run of its own. */
+static void ink_units_mark(struct ink_chunk *chunk, uint32_t units, enum ink_run_state state)
+{
+    for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
+        if (units >> i & 1) {
+            ink_store_relaxed(&chunk->run[i].units, 1);
+            ink_store_release(&chunk->run[i].state, (uint8_t)state);
+        }
+}
+
+/* Makes free units a run; the states of all but its first say FREE.  Chunk lock, or a chunk that nobody else knows. */
 static struct ink_run *ink_chunk_carve(struct ink_chunk *chunk, unsigned place, unsigned units)
 {
     struct ink_run *run = &chunk->run[place];
     uint32_t mask = ink_units_mask(place, units);
 
     run->base = chunk->base + (size_t)place * INK_UNIT_BYTES;
-    run->units = (uint8_t)units;
     run->bucket = INK_BUCKET_NONE;
     run->zeroed = (chunk->zero & mask) == mask;
+    ink_store_relaxed(&run->units, (uint8_t)units);
     ink_store_release(&run->state, INK_RUN_TAKEN);
+    ink_units_mark(chunk, mask & ~ink_units_mask(place, 1), INK_RUN_FREE);
+    chunk->stuck = false;
     return run;
-}
-
-/* Sets the state of single units, each as a run of its own. */
-static void ink_units_mark(struct ink_chunk *chunk, uint32_t units, enum ink_run_state state)
-{
-    for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
-        if (units >> i & 1) {
-            chunk->run[i].units = 1;
-            ink_store_release(&chunk->run[i].state, (uint8_t)state);
-        }
 }
 
 /* Takes units out of the mask for a system call; meanwhile they are in use.  Chunk lock. */
@@ -185,13 +189,14 @@ static void ink_units_put(struct ink_chunk *chunk, uint32_t units, uint32_t zero
         return;
     }
     ink_units_mark(chunk, units, INK_RUN_FREE);
+    chunk->stuck = chunk->stuck && zeroed == 0;
     ink_chunk_set_free(chunk, chunk->free | units, chunk->zero | zeroed);
     ink_chunks_unlock(me);
 }
 
 static struct ink_run *ink_chunks_search(unsigned units, unsigned alignment)
 {
-    for (unsigned bucket = units / 4; bucket < INK_BUCKETS; bucket++) {
+    for (unsigned bucket = (units - 1) / 4; bucket < INK_BUCKETS; bucket++) {
         struct ink_bucket_node *node = ink_chunks.buckets.first[bucket];
 
         for (int i = 0; node != NULL && i < INK_CHUNK_SEARCH; i++, node = node->next) {
@@ -261,8 +266,7 @@ static bool ink_chunk_map(struct ink_chunk *chunk, unsigned units, unsigned alig
     /* In use until they are put into the mask: a repair in between must not find them. */
     ink_units_mark(chunk, ink_units_mask(0, INK_CHUNK_UNITS), INK_RUN_TAKEN);
     chunk->base = base;
-    chunk->zero = 0;
-    chunk->owned = ink_units_mask(0, got);
+    ink_store_release(&chunk->owned, ink_units_mask(0, got));
     return true;
 }
 
@@ -277,43 +281,45 @@ static void ink_chunk_put_record(struct ink_chunk *chunk, struct ink_locker me)
     ink_chunks_unlock(me);
 }
 
-/* small: the lock is not to be had; take no more of the system than the run itself, as the rest could not be given to anyone. */
-static struct ink_run *ink_chunk_take_fresh(struct ink_chunk *record, unsigned units, unsigned alignment, bool small,
+/* A run of fresh memory, its chunk described by *record (made if NULL, and NULL again once used).  small: the lock is not to be had; take no more of
+ * the system than the run itself, as the rest could not be given to anyone. */
+static struct ink_run *ink_chunk_take_fresh(struct ink_chunk **record, unsigned units, unsigned alignment, bool small,
                                             struct ink_locker me)
 {
-    struct ink_chunk *chunk = record != NULL ? record : ink_chunk_new_record();
+    struct ink_chunk *chunk;
     struct ink_run *run;
-    uint32_t rest;
+    uint32_t owned, rest;
     int place;
 
-    if (chunk == NULL)
+    if (*record == NULL)
+        *record = ink_chunk_new_record();
+    chunk = *record;
+    if (chunk == NULL || !ink_chunk_map(chunk, units, alignment, small))
         return NULL;
-    if (!ink_chunk_map(chunk, units, alignment, small)) {
-        ink_chunk_put_record(chunk, me);
-        return NULL;
-    }
-    place = ink_chunk_place(chunk, chunk->owned, units, alignment);
+    *record = NULL;
+    owned = ink_load_relaxed(&chunk->owned);
+    place = ink_chunk_place(chunk, owned, units, alignment);
     INK_ASSERT(place >= 0);
     run = ink_chunk_carve(chunk, (unsigned)place, units);
     run->zeroed = true;
-    rest = chunk->owned & ~ink_units_mask((unsigned)place, units);
+    rest = owned & ~ink_units_mask((unsigned)place, units);
     if (rest != 0)
         ink_units_put(chunk, rest, rest, me);
     return run;
 }
 
 /* One round: from the masks if the lock is to be had, else fresh.  *locked: whether it was. */
-static struct ink_run *ink_chunk_take_once(unsigned units, unsigned alignment, bool *locked, struct ink_locker me)
+static struct ink_run *ink_chunk_take_once(struct ink_chunk **record, unsigned units, unsigned alignment, bool *locked,
+                                           struct ink_locker me)
 {
-    struct ink_chunk *record = NULL;
     struct ink_run *run = NULL;
 
     *locked = ink_chunks_lock(me);
     if (*locked) {
         run = ink_chunks_search(units, alignment);
-        if (run == NULL && ink_chunks.spare != NULL) {
-            record = ink_chunks.spare;
-            ink_chunks.spare = (struct ink_chunk *)record->node.next;
+        if (run == NULL && *record == NULL && ink_chunks.spare != NULL) {
+            *record = ink_chunks.spare;
+            ink_chunks.spare = (struct ink_chunk *)(*record)->node.next;
         }
         ink_chunks_unlock(me);
     }
@@ -322,15 +328,18 @@ static struct ink_run *ink_chunk_take_once(unsigned units, unsigned alignment, b
 
 struct ink_run *ink_chunk_take(unsigned units, unsigned alignment_units, struct ink_locker me)
 {
+    struct ink_chunk *record = NULL;
     struct ink_run *run = NULL;
     bool locked = false;
 
     /* Without fresh memory, the lock is worth a longer wait: there may be free units behind it. */
     for (int tries = 0; run == NULL && !locked && tries < INK_CHUNK_TRIES; tries++) {
-        run = ink_chunk_take_once(units, alignment_units, &locked, me);
+        run = ink_chunk_take_once(&record, units, alignment_units, &locked, me);
         if (ink_lock_is_beneath(&ink_chunks.lock, me))
             break;
     }
+    if (record != NULL)
+        ink_chunk_put_record(record, me);
     if (run != NULL)
         ink_owners_set(run->base, units, (ink_owner_t)run);
     return run;
@@ -383,7 +392,8 @@ static struct ink_chunk *ink_chunk_withdraw_excess(void)
             struct ink_chunk *chunk = (struct ink_chunk *)node;
 
             if (ink_chunk_is_dirty_spare(chunk)) {
-                ink_units_withdraw(chunk, chunk->owned);
+                ink_units_withdraw(chunk, ink_load_relaxed(&chunk->owned));
+                chunk->stuck = true; /* unless the purge shows otherwise */
                 return chunk;
             }
         }
@@ -401,14 +411,14 @@ void ink_chunk_purge_excess(struct ink_locker me)
         ink_chunks_unlock(me);
         if (chunk == NULL)
             return;
-        (void)ink_units_purge(chunk, chunk->owned, me);
+        (void)ink_units_purge(chunk, ink_load_relaxed(&chunk->owned), me);
     }
 }
 
 /* Gives a withdrawn chunk's memory back to the system, and its record up. */
 static size_t ink_chunk_unmap(struct ink_chunk *chunk, struct ink_locker me)
 {
-    uint32_t owned = chunk->owned;
+    uint32_t owned = ink_load_relaxed(&chunk->owned);
     size_t bytes = (size_t)__builtin_popcount(owned) * INK_UNIT_BYTES;
 
     ink_owners_set(chunk->base, bytes / INK_UNIT_BYTES, 0);
@@ -416,32 +426,35 @@ static size_t ink_chunk_unmap(struct ink_chunk *chunk, struct ink_locker me)
         (void)ink_units_purge(chunk, owned, me);
         return 0;
     }
-    chunk->owned = 0;
+    ink_store_release(&chunk->owned, 0);
     ink_chunk_put_record(chunk, me);
     return bytes;
 }
 
-static size_t ink_chunk_trim_one(struct ink_chunk *chunk, struct ink_locker me)
+/* False if the lock is not to be had. */
+static bool ink_chunk_trim_one(struct ink_chunk *chunk, size_t *bytes, struct ink_locker me)
 {
-    uint32_t units;
+    uint32_t owned, units;
     bool whole;
 
     if (!ink_chunks_lock(me))
-        return 0;
-    whole = chunk->owned != 0 && chunk->free == chunk->owned;
-    units = whole ? chunk->free : chunk->free & ~chunk->zero;
+        return false;
+    owned = ink_load_relaxed(&chunk->owned);
+    whole = owned != 0 && chunk->free == owned;
+    units = whole ? owned : chunk->free & ~chunk->zero;
     ink_units_withdraw(chunk, units);
     ink_chunks_unlock(me);
-    if (units == 0)
-        return 0;
-    return whole ? ink_chunk_unmap(chunk, me) : ink_units_purge(chunk, units, me);
+    if (units != 0)
+        *bytes += whole ? ink_chunk_unmap(chunk, me) : ink_units_purge(chunk, units, me);
+    return true;
 }
 
 size_t ink_chunk_trim(struct ink_locker me)
 {
     size_t bytes = 0;
+    struct ink_chunk *chunk = ink_chunk_first();
 
-    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
-        bytes += ink_chunk_trim_one(chunk, me);
+    while (chunk != NULL && ink_chunk_trim_one(chunk, &bytes, me))
+        chunk = chunk->next;
     return bytes;
 }

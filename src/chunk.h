@@ -36,16 +36,16 @@ struct ink_run {
     struct ink_bucket_node node; /* class lock */
     char *base;                  /* first byte; constant while in use */
     /* Bit i set: item i is free and in nobody's hand.  Written under the class lock; read by anyone. */
-    _Atomic uint64_t *words;
+    _Atomic(_Atomic uint64_t *) words;
     _Atomic uint64_t *external; /* bitmap of more than INK_RUN_INLINE_WORDS, kept for the next run of this unit */
     uint32_t size;              /* bytes of an item */
     uint32_t inverse;           /* see ink_class_item */
-    uint16_t items;
+    _Atomic uint16_t items;  /* constant while in use; statistics read it at any time, and of words and units too */
     uint16_t free;           /* bits set; class lock */
     uint16_t next_step;      /* the number of free items at which it belongs into the next bucket, or is wholly free; class lock */
     _Atomic uint8_t state;   /* enum ink_run_state: the truth about its units.  FREE -> TAKEN and RETURNED -> FREE under the chunk lock */
     _Atomic uint8_t class;   /* constant while in use */
-    uint8_t units;           /* constant while in use */
+    _Atomic uint8_t units;   /* constant while in use */
     uint8_t number;          /* of its first unit; constant */
     uint8_t bucket;          /* class lock */
     uint8_t external_words; /* length of external */
@@ -57,10 +57,12 @@ struct ink_run {
 struct ink_chunk {
     struct ink_bucket_node node; /* chunk lock */
     char *base;                  /* first byte; constant while mapped */
-    uint32_t owned;              /* bit per unit that is mapped; 0: the record is spare.  Chunk lock */
+    /* Bit per unit that is mapped; 0: the record is spare.  Written by whoever maps or unmaps the chunk, while all its units are TAKEN. */
+    _Atomic uint32_t owned;
     uint32_t free;               /* bit per unit that can be taken; chunk lock */
     uint32_t zero;               /* bit per free unit that is known to read as zero; chunk lock */
     uint8_t bucket;              /* chunk lock */
+    bool stuck;                  /* its pages could not be purged (locked memory); until a run is taken from it.  Chunk lock */
     /* Some run of it is RETURNED.  Set by whoever could not get the lock, cleared by whoever merges. */
     _Atomic bool some_returned;
     struct ink_chunk *next; /* of all records ever made; constant once published */
@@ -99,7 +101,7 @@ static inline enum ink_run_state ink_run_state(const struct ink_run *run)
 /* Bytes from its first to its last unit. */
 static inline size_t ink_run_bytes(const struct ink_run *run)
 {
-    return (size_t)run->units * INK_UNIT_BYTES;
+    return (size_t)ink_load_relaxed(&run->units) * INK_UNIT_BYTES;
 }
 
 #endif

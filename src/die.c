@@ -1,8 +1,8 @@
 /* Fatal lines, put together in a buffer on the stack and written with one system call. */
 #include "die.h"
+#include "os.h"
 
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { INK_DIE_LINE_BYTES = 256 };
@@ -36,8 +36,7 @@ static void ink_line_add_pointer(struct ink_line *line, const void *pointer)
 static INK_NORETURN void ink_line_die(struct ink_line *line)
 {
     line->text[line->length++] = '\n';
-    /* The raw call: a wrapper that someone interposed might allocate. */
-    (void)syscall(SYS_write, STDERR_FILENO, line->text, line->length);
+    ink_os_write(STDERR_FILENO, line->text, line->length);
     abort();
 }
 

@@ -6,7 +6,8 @@
  *   ink_head_snapshot(head)             what it holds now; acquires what the pushers of that state released
  *   ink_head_top(snapshot)              the index on top, 0 for empty
  *   ink_head_commit_pop(head, &s, next) top -> next, version + 1; fails, and renews s, if the head moved (acquire)
- *   ink_head_commit_push(head, &s, i)   i on top, version kept; fails, and renews s, if the head moved (release)
+ *   ink_head_commit_push(head, &s, i)   i on top, version kept; fails, and renews s, if the head moved (release; acquire on failure: the renewed top
+ *                                       is looked at, too)
  *   INK_HEAD_NAME                       what configure and malloc_stats print
  *
  * Snapshot and commit are separate so that a test can put anything between them.

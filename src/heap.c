@@ -75,16 +75,17 @@ static void *ink_big_alloc(size_t bytes, size_t alignment, bool *zeroed)
     if (bytes > INK_HEAP_BYTES_MAX || alignment > INK_HEAP_BYTES_MAX / 2)
         return NULL;
     p = ink_big_try(bytes, alignment, zeroed);
-    /* The system refuses: give back what lies idle, and try once more. */
-    if (ink_unlikely(p == NULL) && bytes <= INK_HEAP_BYTES_MAX - alignment && ink_trim() != 0)
+    if (ink_unlikely(p == NULL) && bytes <= INK_HEAP_BYTES_MAX - alignment) {
+        (void)ink_trim(); /* the system refuses: give back what lies idle, and try once more */
         p = ink_big_try(bytes, alignment, zeroed);
+    }
     return p;
 }
 
 static INK_COLD void *ink_class_alloc_again(unsigned class)
 {
     (void)ink_trim(); /* also what serves other classes only */
-    return ink_class_alloc(class, ink_cache_take());
+    return ink_class_alloc_odd(class, ink_cache_take());
 }
 
 INK_NOINLINE void *ink_heap_alloc_taken(size_t class, intptr_t taken)
@@ -260,15 +261,16 @@ static void *ink_heap_move(void *p, size_t usable, size_t bytes)
 {
     void *moved = ink_heap_alloc(bytes);
 
-    if (moved != NULL) {
-        memcpy(moved, p, usable < bytes ? usable : bytes);
-        ink_heap_free(p, "realloc");
-    }
+    if (moved == NULL)
+        return bytes <= usable ? p : NULL; /* a block that need only shrink may stay as it is */
+    memcpy(moved, p, usable < bytes ? usable : bytes);
+    ink_heap_free(p, "realloc");
     return moved;
 }
 
-/* A large block that stays large grows and shrinks without a copy. */
-static void *ink_large_resize(void *p, size_t bytes)
+/* A large block that stays large grows and shrinks without a copy; if the kernel will not (the program has changed the protection or the advice of a part
+ * of it), with one. */
+static void *ink_large_resize(void *p, size_t usable, size_t bytes)
 {
     const char *fault;
     void *moved;
@@ -278,9 +280,7 @@ static void *ink_large_resize(void *p, size_t bytes)
     moved = ink_large_realloc(p, bytes, &fault);
     if (fault != NULL)
         ink_die_misuse(fault, "realloc", p);
-    if (moved == NULL && ink_trim() != 0)
-        moved = ink_large_realloc(p, bytes, &fault);
-    return moved;
+    return moved != NULL ? moved : ink_heap_move(p, usable, bytes);
 }
 
 void *ink_heap_realloc(void *p, size_t bytes)
@@ -290,6 +290,6 @@ void *ink_heap_realloc(void *p, size_t bytes)
     if (bytes <= usable && (usable <= 2 * bytes || usable == INK_ALIGNMENT))
         return p;
     if (usable > INK_RANGE_MAX && bytes > INK_RANGE_MAX)
-        return ink_large_resize(p, bytes);
+        return ink_large_resize(p, usable, bytes);
     return ink_heap_move(p, usable, bytes);
 }

@@ -176,21 +176,17 @@ size_t ink_large_usable(const void *p)
     return ink_load_relaxed(&large->bytes);
 }
 
-/* Moves the mapping to a place whose owner word can be written. */
+/* Lets the kernel move the mapping, with a leaf in hand for the owner word of a place that cannot be known before. */
 static void *ink_large_move(void *p, size_t old, size_t mapping)
 {
-    char *place = ink_os_map(mapping);
+    struct ink_leaf *leaf = ink_leaf_take();
+    void *moved = leaf != NULL ? ink_os_remap(p, old, mapping, true) : NULL;
 
-    if (place == NULL) {
-        /* An address space too narrow for both: let the kernel choose.  It stays near the other mappings, where words are open. */
-        place = ink_os_remap(p, old, mapping, true);
-        INK_ASSERT(place == NULL || ink_owners_open(place, 1));
-        return place;
-    }
-    if (ink_owners_open(place, 1) && ink_os_remap_to(p, old, place, mapping))
-        return place;
-    (void)ink_os_unmap(place, mapping);
-    return NULL;
+    if (moved != NULL)
+        leaf = ink_owners_open_with(moved, leaf);
+    if (leaf != NULL)
+        ink_leaf_keep(leaf);
+    return moved;
 }
 
 void *ink_large_realloc(void *p, size_t bytes, const char **fault)

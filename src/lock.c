@@ -31,13 +31,13 @@ static uint32_t ink_lock_word(struct ink_locker me)
 static bool ink_lock_word_is_stale(uint32_t word, uint32_t mine, struct ink_locker me)
 {
     uint32_t owner = word & INK_LOCK_ANONYMOUS;
-    bool own = owner == me.owner;
+    bool own = owner == me.owner && owner != INK_LOCK_ANONYMOUS;
 
     if (own && !me.outermost)
         return false;
     if (word >> INK_LOCK_OWNER_BITS != mine >> INK_LOCK_OWNER_BITS)
         return owner != ink_load_acquire(&ink_lock_suspended_owner);
-    return own && me.owner != INK_LOCK_ANONYMOUS;
+    return own;
 }
 
 enum ink_lock_answer ink_lock_try(struct ink_lock *lock, struct ink_locker me)
@@ -55,7 +55,8 @@ enum ink_lock_answer ink_lock_try(struct ink_lock *lock, struct ink_locker me)
 
 bool ink_lock_is_beneath(struct ink_lock *lock, struct ink_locker me)
 {
-    return !me.outermost && (ink_load_relaxed(&lock->word) & INK_LOCK_ANONYMOUS) == me.owner;
+    return !me.outermost && me.owner != INK_LOCK_ANONYMOUS &&
+           (ink_load_relaxed(&lock->word) & INK_LOCK_ANONYMOUS) == me.owner;
 }
 
 static inline void ink_lock_pause(void)
@@ -88,7 +89,9 @@ enum ink_lock_answer ink_lock_take(struct ink_lock *lock, struct ink_locker me)
 
 void ink_lock_release(struct ink_lock *lock, struct ink_locker me)
 {
-    uint32_t mine = ink_lock_word(me);
+    uint32_t word = ink_load_relaxed(&lock->word);
 
-    (void)ink_cas_release(&lock->word, &mine, 0);
+    /* Of whatever generation: the critical section may have lasted across a fork. */
+    if ((word & INK_LOCK_ANONYMOUS) == me.owner)
+        (void)ink_cas_release(&lock->word, &word, 0);
 }

@@ -17,7 +17,7 @@ typedef uint32_t ink_lock_owner_t;
 enum { INK_LOCK_OWNER_BITS = 22, INK_LOCK_ANONYMOUS = (1 << INK_LOCK_OWNER_BITS) - 1 };
 
 /* Who asks.  outermost: no other operation of this thread lies interrupted beneath this one, so a word that bears its own name was left
- * by a jump out of an operation. */
+ * by a thread that had the number before.  (A thread that jumped out of an operation is never outermost again: its word stands until it ends.) */
 struct ink_locker {
     ink_lock_owner_t owner;
     bool outermost;

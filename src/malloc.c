@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INK_EXPORT __attribute__((visibility("default"), used))
-
 /* Not declared by every C library. */
 INK_EXPORT void cfree(void *p);
 INK_EXPORT void free_sized(void *p, size_t size);
@@ -108,16 +106,22 @@ INK_EXPORT void *calloc(size_t count, size_t size)
     return ink_likely(p != NULL) ? memset(p, 0, bytes) : NULL;
 }
 
+/* A block that need only shrink may stay as it is. */
+static INK_COLD void *ink_realloc_failed(void *p, size_t usable, size_t size)
+{
+    return size <= usable ? p : NULL;
+}
+
 /* Items that move to an item, without a look at anything but the class. */
 static INK_ALWAYS_INLINE void *ink_realloc_item(void *p, size_t usable, size_t size)
 {
     void *moved;
 
-    if (size <= usable && size >= usable / 2)
+    if (size <= usable && (size >= usable / 2 || usable == INK_ALIGNMENT))
         return p;
     moved = ink_malloc(size);
     if (ink_unlikely(moved == NULL))
-        return NULL;
+        return ink_realloc_failed(p, usable, size);
     memcpy(moved, p, usable < size ? usable : size);
     ink_free(p);
     return moved;

@@ -1,5 +1,6 @@
 /* The window of class bytes and the map of owner words. */
 #include "map.h"
+#include "die.h"
 #include "meta.h"
 #include "os.h"
 
@@ -30,11 +31,24 @@ _Atomic(struct ink_leaf *) ink_leaves[INK_LEAF_SLOTS];
 static struct ink_leaf ink_leaf_first;
 static _Atomic bool ink_leaf_first_taken;
 
-static struct ink_leaf *ink_leaf_new(void)
+/* One leaf put by. */
+static _Atomic(struct ink_leaf *) ink_leaf_kept;
+
+struct ink_leaf *ink_leaf_take(void)
 {
+    struct ink_leaf *leaf = ink_exchange_acq_rel(&ink_leaf_kept, NULL);
+
+    if (leaf != NULL)
+        return leaf;
     if (!ink_exchange_acq_rel(&ink_leaf_first_taken, true))
         return &ink_leaf_first;
     return ink_meta_alloc(sizeof(struct ink_leaf), INK_LINE_BYTES);
+}
+
+/* If one is kept already, this one is lost; its pages were never touched. */
+void ink_leaf_keep(struct ink_leaf *leaf)
+{
+    (void)ink_exchange_acq_rel(&ink_leaf_kept, leaf);
 }
 
 struct ink_leaf *ink_leaf_probe(uintptr_t key)
@@ -50,24 +64,33 @@ struct ink_leaf *ink_leaf_probe(uintptr_t key)
     return NULL;
 }
 
-static bool ink_leaf_add(uintptr_t address)
+struct ink_leaf *ink_owners_open_with(const void *address, struct ink_leaf *leaf)
 {
-    uintptr_t key = ink_leaf_key(address);
+    uintptr_t key = ink_leaf_key((uintptr_t)address);
     size_t slot = ink_leaf_first_slot(key);
-    struct ink_leaf *leaf = ink_leaf_new();
 
-    if (leaf == NULL)
-        return false;
     leaf->key = key;
     for (size_t i = 0; i < INK_LEAF_SLOTS; i++) {
         struct ink_leaf *there = NULL;
 
         if (ink_cas_acq_rel(&ink_leaves[(slot + i) % INK_LEAF_SLOTS], &there, leaf))
-            return true;
+            return NULL;
         if (there->key == key)
-            return true; /* somebody was faster; ours is lost, untouched but for its first page */
+            return leaf;
     }
-    return false;
+    ink_die_internal("more than 16 TiB of address space in use");
+}
+
+static bool ink_leaf_add(const void *address)
+{
+    struct ink_leaf *leaf = ink_leaf_take();
+
+    if (leaf == NULL)
+        return false;
+    leaf = ink_owners_open_with(address, leaf);
+    if (leaf != NULL)
+        ink_leaf_keep(leaf);
+    return true;
 }
 
 bool ink_owners_open(const void *address, size_t bytes)
@@ -77,7 +100,7 @@ bool ink_owners_open(const void *address, size_t bytes)
     for (uintptr_t key = ink_leaf_key((uintptr_t)address); key <= ink_leaf_key(last); key++) {
         uintptr_t at = key == ink_leaf_key(last) ? last : (uintptr_t)((uint64_t)key << 32);
 
-        if (ink_leaf_find(at) == NULL && !ink_leaf_add(at))
+        if (ink_leaf_find(at) == NULL && !ink_leaf_add((const void *)at))
             return false;
     }
     return true;

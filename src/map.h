@@ -60,6 +60,13 @@ typedef uintptr_t ink_owner_t;
 /* Makes room for the owner words of [address, address + bytes).  False: no memory.  Any thread, lock-free. */
 bool ink_owners_open(const void *address, size_t bytes);
 
+/* A leaf in hand (see below), for an address that is not known yet; NULL: no memory.  ink_owners_open_with makes room for the one word of address, with that
+ * leaf if need be, and returns it if it was not needed; ink_leaf_keep puts it by. */
+struct ink_leaf;
+struct ink_leaf *ink_leaf_take(void);
+struct ink_leaf *ink_owners_open_with(const void *address, struct ink_leaf *leaf);
+void ink_leaf_keep(struct ink_leaf *leaf);
+
 /* Sets the owner word of units units from address on; ink_owners_open has been called for them.  Release: the record is complete. */
 void ink_owners_set(const void *address, size_t units, ink_owner_t owner);
 
@@ -97,6 +104,19 @@ static inline struct ink_leaf *ink_leaf_find(uintptr_t address)
     struct ink_leaf *leaf = ink_load_acquire(&ink_leaves[ink_leaf_first_slot(key)]);
 
     return ink_likely(leaf == NULL || leaf->key == key) ? leaf : ink_leaf_probe(key);
+}
+
+/* ink_owner_of for one of a row of pointers: *leaf, NULL at first, is the leaf that served the last one. */
+static INK_ALWAYS_INLINE ink_owner_t ink_owner_of_next(const void *p, const struct ink_leaf **leaf)
+{
+    uintptr_t key = ink_leaf_key((uintptr_t)p);
+
+    if (ink_unlikely(*leaf == NULL) || ink_unlikely((*leaf)->key != key)) {
+        *leaf = ink_leaf_find((uintptr_t)p);
+        if (*leaf == NULL)
+            return 0;
+    }
+    return ink_load_acquire(&(*leaf)->owner[(uintptr_t)p >> INK_UNIT_SHIFT & (INK_LEAF_UNITS - 1)]);
 }
 
 /* The owner word of the unit that holds p. */

@@ -9,8 +9,6 @@
 
 #include <dlfcn.h>
 
-#define INK_EXPORT __attribute__((visibility("default"), used))
-
 /* ---- the C++ runtime, as the common C++ ABI has it ---- */
 
 typedef void ink_new_handler(void);
@@ -35,6 +33,7 @@ extern __attribute__((weak)) char _ZTISt9bad_alloc[];
 extern __attribute__((weak)) void *_ZTVSt9bad_alloc[];
 extern __attribute__((weak)) void _ZNSt9bad_allocD1Ev(void *);
 extern __attribute__((weak)) void *dlopen(const char *, int);
+extern __attribute__((weak)) int dlclose(void *);
 extern __attribute__((weak)) void *dlsym(void *restrict, const char *restrict);
 extern __attribute__((weak)) int dladdr(const void *, Dl_info *);
 
@@ -76,13 +75,17 @@ static struct ink_cxx_runtime ink_cxx_find(const void *caller)
     Dl_info object;
     void *handle;
 
-    if (ink_cxx_complete(&cxx) || dladdr == NULL || dlopen == NULL || dlsym == NULL)
+    if (ink_cxx_complete(&cxx) || dladdr == NULL || dlopen == NULL || dlclose == NULL || dlsym == NULL)
         return cxx;
     cxx = ink_cxx_in(RTLD_DEFAULT);
     if (ink_cxx_complete(&cxx) || dladdr(caller, &object) == 0 || object.dli_fname == NULL)
         return cxx;
     handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    return handle != NULL ? ink_cxx_in(handle) : cxx;
+    if (handle != NULL) {
+        cxx = ink_cxx_in(handle);
+        (void)dlclose(handle); /* it was loaded before, and stays */
+    }
+    return cxx;
 }
 
 static INK_NORETURN void ink_cxx_throw_bad_alloc(const struct ink_cxx_runtime *cxx)
@@ -104,11 +107,13 @@ static void *ink_cxx_own(const struct ink_cxx_runtime *cxx, const char *name)
     Dl_info object, ours;
     void *handle, *function;
 
-    if (cxx->throw_exception == NULL || dladdr == NULL || dlopen == NULL || dlsym == NULL ||
+    if (cxx->throw_exception == NULL || dladdr == NULL || dlopen == NULL || dlclose == NULL || dlsym == NULL ||
         dladdr(*(void *const *)&cxx->throw_exception, &object) == 0)
         return NULL;
     handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     function = handle != NULL ? dlsym(handle, name) : NULL;
+    if (handle != NULL)
+        (void)dlclose(handle);
     /* A runtime within the program leads back to us. */
     if (function == NULL || dladdr(function, &object) == 0 || dladdr((void *)ink_cxx_own, &ours) == 0)
         return NULL;
@@ -151,6 +156,8 @@ static INK_COLD void *ink_new_again(size_t size, size_t alignment, bool nothrow,
         ink_new_handler *handler = cxx.get_new_handler != NULL ? cxx.get_new_handler() : NULL;
         void *p;
 
+        if (!ink_is_pow2(alignment))
+            handler = NULL; /* no memory will ever do */
         if (handler == NULL && nothrow)
             return NULL;
         if (handler == NULL)

@@ -1,8 +1,8 @@
 /* Parses INKALLOC_CONF.  Neither allocates nor calls stdio: it runs in a constructor that others may precede. */
 #include "options.h"
+#include "os.h"
 
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 struct ink_options ink_options = {.banner = false};
@@ -56,7 +56,7 @@ static void ink_option_complain(const char *what, const char *item, size_t lengt
         ink_sentence_add_string(&s, ink_option_table[i].values);
     }
     s.text[s.length++] = '\n';
-    (void)syscall(SYS_write, STDERR_FILENO, s.text, s.length);
+    ink_os_write(STDERR_FILENO, s.text, s.length);
 }
 
 static bool ink_text_is(const char *text, size_t length, const char *word)

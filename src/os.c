@@ -8,7 +8,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
@@ -68,7 +67,10 @@ void *ink_os_map_aligned(size_t bytes, size_t alignment)
 {
     size_t page = ink_os_page_bytes();
     size_t total, head, tail;
-    char *raw = ink_os_map(bytes);
+    char *raw;
+
+    bytes = ink_align_up(bytes, page);
+    raw = ink_os_map(bytes);
 
     if (raw == NULL || ((uintptr_t)raw & (alignment - 1)) == 0)
         return raw;
@@ -79,7 +81,7 @@ void *ink_os_map_aligned(size_t bytes, size_t alignment)
     if (raw == NULL)
         return NULL;
     head = ink_align_up((uintptr_t)raw, alignment) - (uintptr_t)raw;
-    tail = total - head - ink_align_up(bytes, page);
+    tail = total - head - bytes;
     /* A trim that fails leaves address space mapped and untouched: no harm. */
     if (head != 0)
         (void)ink_os_unmap(raw, head);
@@ -98,12 +100,6 @@ void *ink_os_remap(void *address, size_t old_bytes, size_t new_bytes, bool may_m
     long moved = ink_syscall(SYS_mremap, address, old_bytes, new_bytes, may_move ? (long)MREMAP_MAYMOVE : 0L);
 
     return ink_syscall_failed(moved) ? NULL : (void *)moved;
-}
-
-bool ink_os_remap_to(void *address, size_t old_bytes, void *new_address, size_t new_bytes)
-{
-    return !ink_syscall_failed(ink_syscall(SYS_mremap, address, old_bytes, new_bytes,
-                                           (long)(MREMAP_MAYMOVE | MREMAP_FIXED), new_address));
 }
 
 static bool ink_os_drop(void *address, size_t bytes)
@@ -146,9 +142,9 @@ void ink_os_yield(void)
 #ifdef SYS_futex
 void ink_os_wait(_Atomic uint32_t *word, uint32_t expected)
 {
-    struct timespec limit = {.tv_sec = 0, .tv_nsec = 50000};
+    long limit[2] = {0, 50000}; /* seconds and nanoseconds as this call takes them, whatever time_t is */
 
-    (void)ink_syscall(SYS_futex, word, (long)FUTEX_WAIT_PRIVATE, (long)expected, &limit, NULL, 0L);
+    (void)ink_syscall(SYS_futex, word, (long)FUTEX_WAIT_PRIVATE, (long)expected, limit, NULL, 0L);
 }
 #else /* 32-bit systems born after 2038 became a concern */
 void ink_os_wait(_Atomic uint32_t *word, uint32_t expected)
@@ -195,6 +191,10 @@ static void ink_generation_wipe(void)
 /* Asks the kernel to zero the page in children; where it cannot (before Linux 4.14) the child's side of fork does it. */
 static void ink_generation_arm(void)
 {
+    static _Atomic bool armed; /* once: pthread_atfork may allocate, and lead here again */
+
+    if (ink_exchange_acq_rel(&armed, true))
+        return;
     if (ink_syscall(SYS_madvise, ink_os_generation_word(), (long)INK_OS_PAGE_BYTES_MAX, (long)MADV_WIPEONFORK) != 0)
         (void)pthread_atfork(NULL, NULL, ink_generation_wipe);
 }

@@ -23,10 +23,6 @@ bool ink_os_unmap(void *address, size_t bytes);
 /* Grows or shrinks a mapping, moving it if may_move; NULL if refused (the old mapping is then untouched). */
 void *ink_os_remap(void *address, size_t old_bytes, size_t new_bytes, bool may_move);
 
-/* Moves the mapping to new_address, where new_bytes of fresh memory from ink_os_map stand, which it replaces.  False if refused: both
- * mappings are then untouched or the new one is gone. */
-bool ink_os_remap_to(void *address, size_t old_bytes, void *new_address, size_t new_bytes);
-
 /* Drops the contents of whole pages.  True only if the pages are known to read as zero afterwards. */
 bool ink_os_purge(void *address, size_t bytes);
 

@@ -23,19 +23,23 @@ static struct ink_run_class ink_run_classes[INK_CLASS_COUNT];
 
 static unsigned ink_run_words(const struct ink_run *run)
 {
-    return (run->items + INK_WORD_BITS - 1u) / INK_WORD_BITS;
+    return (ink_load_relaxed(&run->items) + INK_WORD_BITS - 1u) / INK_WORD_BITS;
 }
 
 /* Eighths of its items that are free, by which runs are sorted. */
 static unsigned ink_run_bucket(const struct ink_run *run)
 {
-    return run->free == 0 ? INK_BUCKET_NONE : run->free == run->items ? INK_BUCKETS - 1u : (unsigned)run->free * INK_BUCKETS / run->items;
+    unsigned items = ink_load_relaxed(&run->items), free = run->free;
+
+    return free == 0 ? INK_BUCKET_NONE : free == items ? INK_BUCKETS - 1u : free * INK_BUCKETS / items;
 }
 
 /* The least number of free items that makes up bucket + 1 eighths. */
 static uint16_t ink_run_next_step(const struct ink_run *run, unsigned bucket)
 {
-    return (uint16_t)(bucket == INK_BUCKET_NONE ? 1 : ((bucket + 1u) * run->items + INK_BUCKETS - 1) / INK_BUCKETS);
+    unsigned items = ink_load_relaxed(&run->items);
+
+    return (uint16_t)(bucket == INK_BUCKET_NONE ? 1 : ((bucket + 1u) * items + INK_BUCKETS - 1) / INK_BUCKETS);
 }
 
 static INK_NOINLINE void ink_run_rebucket(struct ink_run_shard *shard, struct ink_run *run)
@@ -45,6 +49,16 @@ static INK_NOINLINE void ink_run_rebucket(struct ink_run_shard *shard, struct in
     ink_buckets_move(&shard->buckets, &run->node, run->bucket, bucket);
     run->bucket = (uint8_t)bucket;
     run->next_step = ink_run_next_step(run, bucket);
+}
+
+static unsigned ink_run_count_free(const struct ink_run *run)
+{
+    _Atomic uint64_t *words = ink_load_relaxed(&run->words);
+    unsigned free = 0;
+
+    for (unsigned w = 0; w < ink_run_words(run); w++)
+        free += (unsigned)__builtin_popcountll(ink_load_relaxed(&words[w]));
+    return free;
 }
 
 /* Counts and buckets of a shard, made anew from the bitmaps. */
@@ -59,11 +73,10 @@ static void ink_run_repair(unsigned class, unsigned shard_number)
 
             if (ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class || run->shard != shard_number)
                 continue;
-            run->free = 0;
-            for (unsigned w = 0; w < ink_run_words(run); w++)
-                run->free = (uint16_t)(run->free + __builtin_popcountll(ink_load_relaxed(&run->words[w])));
+            run->free = (uint16_t)ink_run_count_free(run);
             run->bucket = INK_BUCKET_NONE;
             ink_run_rebucket(shard, run);
+            ink_window_set_class(run->base, ink_load_relaxed(&run->units), class);
         }
 }
 
@@ -100,10 +113,11 @@ static int ink_run_lock_any(unsigned class, struct ink_locker me)
 static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame, unsigned held, unsigned wanted)
 {
     unsigned class = ink_load_relaxed(&run->class);
-    unsigned words = ink_run_words(run);
+    unsigned count = ink_run_words(run);
+    _Atomic uint64_t *words = ink_load_relaxed(&run->words);
 
-    for (unsigned w = 0; w < words && held < wanted; w++) {
-        uint64_t bits = ink_load_relaxed(&run->words[w]);
+    for (unsigned w = 0; w < count && held < wanted; w++) {
+        uint64_t bits = ink_load_relaxed(&words[w]);
         unsigned before = held;
 
         if (bits == 0)
@@ -114,7 +128,7 @@ static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame,
             ink_store_relaxed(&frame->slot[held++], run->base + item * run->size);
         }
         ink_frame_set_batch(frame, class, held);
-        ink_store_relaxed(&run->words[w], bits);
+        ink_store_relaxed(&words[w], bits);
         ink_signal_fence();
         run->free = (uint16_t)(run->free - (held - before));
     }
@@ -136,38 +150,44 @@ static unsigned ink_run_refill_shard(struct ink_run_shard *shard, struct ink_fra
     return held;
 }
 
-/* The bitmap of a run that is being made; false: no memory for it. */
-static bool ink_run_make_bitmap(struct ink_run *run)
+/* Room for the bitmap of a run that is being made; NULL: no memory. */
+static _Atomic uint64_t *ink_run_bitmap(struct ink_run *run, unsigned words)
 {
-    unsigned words = ink_run_words(run);
+    unsigned length = 2 * INK_RUN_INLINE_WORDS;
 
-    if (words <= INK_RUN_INLINE_WORDS) {
-        run->words = run->inline_words;
-    } else {
-        if (run->external_words < words) {
-            unsigned length = words <= 2 * INK_RUN_INLINE_WORDS   ? 2 * INK_RUN_INLINE_WORDS
-                              : words <= 4 * INK_RUN_INLINE_WORDS ? 4 * INK_RUN_INLINE_WORDS
-                                                                  : 8 * INK_RUN_INLINE_WORDS;
-            _Atomic uint64_t *external = ink_meta_alloc(length * sizeof *external, INK_LINE_BYTES);
+    if (words <= INK_RUN_INLINE_WORDS)
+        return run->inline_words;
+    if (run->external_words >= words)
+        return run->external;
+    while (length < words)
+        length *= 2;
+    run->external = ink_meta_alloc(length * sizeof *run->external, INK_LINE_BYTES);
+    run->external_words = (uint8_t)(run->external != NULL ? length : 0);
+    return run->external;
+}
 
-            if (external == NULL)
-                return false;
-            run->external = external;
-            run->external_words = (uint8_t)length;
-        }
-        run->words = run->external;
+static bool ink_run_make_bitmap(struct ink_run *run, unsigned items)
+{
+    unsigned count = (items + INK_WORD_BITS - 1) / INK_WORD_BITS;
+    _Atomic uint64_t *words = ink_run_bitmap(run, count);
+
+    if (words == NULL)
+        return false;
+    for (unsigned w = 0; w < count; w++) {
+        unsigned bits = items - w * INK_WORD_BITS;
+
+        ink_store_relaxed(&words[w], bits >= INK_WORD_BITS ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1);
     }
-    for (unsigned w = 0; w < words; w++) {
-        unsigned bits = run->items - w * INK_WORD_BITS;
-
-        ink_store_relaxed(&run->words[w], bits >= INK_WORD_BITS ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1);
-    }
+    /* No items while the one changes and the other does not: statistics look at any time. */
+    ink_store_release(&run->items, 0);
+    ink_store_release(&run->words, words);
+    ink_store_release(&run->items, (uint16_t)items);
     return true;
 }
 
-/* A run of class with all its items free, known to nobody and in no bucket; NULL: no memory.  Its state is written last: what a repair
- * finds in state CLASS is complete. */
-static struct ink_run *ink_run_make(unsigned class, unsigned shard, struct ink_locker me)
+/* A run of class with all its items free, known to nobody and in no bucket; NULL: no memory.  State and shard are written by the caller: what a
+ * repair finds in state CLASS is complete. */
+static struct ink_run *ink_run_make(unsigned class, struct ink_locker me)
 {
     const struct ink_size_class *sizes = &ink_size_classes[class];
     struct ink_run *run = ink_chunk_take(sizes->run_units, 1, me);
@@ -176,13 +196,10 @@ static struct ink_run *ink_run_make(unsigned class, unsigned shard, struct ink_l
         return NULL;
     run->size = sizes->size;
     run->inverse = sizes->inverse;
-    run->items = sizes->run_items;
     run->free = sizes->run_items;
     run->bucket = INK_BUCKET_NONE;
-    run->next_step = 1;
-    run->shard = (uint8_t)shard;
     ink_store_relaxed(&run->class, (uint8_t)class);
-    if (!ink_run_make_bitmap(run)) {
+    if (!ink_run_make_bitmap(run, sizes->run_items)) {
         ink_store_release(&run->state, INK_RUN_RETURNED);
         ink_chunk_give(run, me);
         return NULL;
@@ -190,22 +207,40 @@ static struct ink_run *ink_run_make(unsigned class, unsigned shard, struct ink_l
     return run;
 }
 
-/* Fills the frame from a fresh run.  Items are taken before anybody else knows the run; what it has left is offered if the lock can be had, and
+/* Fills the frame from a fresh run.  Items are taken before anybody else knows the run; what it has left is offered if a shard's lock can be had, and
  * else with the run's first drain. */
 static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, unsigned wanted, struct ink_locker me)
 {
-    unsigned shard_number = ink_load_relaxed(&ink_run_classes[class].current);
-    struct ink_run_shard *shard = &ink_run_classes[class].shard[shard_number];
-    struct ink_run *run = ink_run_make(class, shard_number, me);
+    struct ink_run *run = ink_run_make(class, me);
     unsigned held;
+    int number;
 
     if (run == NULL)
         return 0;
-    ink_window_set_class(run->base, run->units, class);
     held = ink_run_take_items(run, frame, 0, wanted);
+    ink_window_set_class(run->base, ink_load_relaxed(&run->units), class);
+    number = ink_run_lock_any(class, me);
+    run->shard = (uint8_t)(number >= 0 ? number : 0);
+    run->next_step = (uint16_t)(run->free + 1);
     ink_store_release(&run->state, INK_RUN_CLASS);
-    if (ink_run_locked(class, shard_number, ink_lock_take(&shard->lock, me))) {
-        ink_run_rebucket(shard, run);
+    if (number >= 0) {
+        ink_run_rebucket(&ink_run_classes[class].shard[number], run);
+        ink_lock_release(&ink_run_classes[class].shard[number].lock, me);
+    }
+    return held;
+}
+
+/* From the shards whose turn it is not: after a lock could not be had for long, free items are left behind there. */
+static unsigned ink_run_refill_elsewhere(unsigned class, struct ink_frame *frame, unsigned wanted, int except, struct ink_locker me)
+{
+    unsigned held = 0;
+
+    for (int number = 0; number < INK_RUN_SHARDS && held == 0; number++) {
+        struct ink_run_shard *shard = &ink_run_classes[class].shard[number];
+
+        if (number == except || !ink_run_locked(class, (unsigned)number, ink_lock_try(&shard->lock, me)))
+            continue;
+        held = ink_run_refill_shard(shard, frame, wanted);
         ink_lock_release(&shard->lock, me);
     }
     return held;
@@ -213,28 +248,37 @@ static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, un
 
 unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted, struct ink_locker me)
 {
-    int shard = ink_run_lock_any(class, me);
+    int number = ink_run_lock_any(class, me);
     unsigned held = 0;
 
-    if (shard >= 0) {
-        held = ink_run_refill_shard(&ink_run_classes[class].shard[shard], frame, wanted);
-        ink_lock_release(&ink_run_classes[class].shard[shard].lock, me);
+    if (number >= 0) {
+        struct ink_run_shard *shard = &ink_run_classes[class].shard[number];
+
+        held = ink_run_refill_shard(shard, frame, wanted);
+        ink_lock_release(&shard->lock, me);
     }
+    if (held == 0)
+        held = ink_run_refill_elsewhere(class, frame, wanted, number, me);
     return held != 0 ? held : ink_run_refill_fresh(class, frame, wanted, me);
+}
+
+/* ink_run_fault, and the item's number if there is no fault. */
+static INK_ALWAYS_INLINE const char *ink_item_fault(const struct ink_run *run, unsigned class, const void *p, uint32_t *item)
+{
+    uint32_t offset = (uint32_t)((const char *)p - run->base);
+
+    /* The batch knew its items as of this class: the run they came from has emptied since, so one of them was freed twice. */
+    if (ink_unlikely(ink_run_state(run) != INK_RUN_CLASS) || ink_unlikely(ink_load_relaxed(&run->class) != class))
+        return INK_FAULT_DOUBLE;
+    *item = ink_class_item(offset, run->inverse);
+    return ink_likely(*item < ink_load_relaxed(&run->items)) && ink_likely(*item * run->size == offset) ? NULL : INK_FAULT_INTERIOR;
 }
 
 const char *ink_run_fault(const struct ink_run *run, unsigned class, const void *p)
 {
-    uint32_t offset, item;
+    uint32_t item;
 
-    if (ink_unlikely(run == NULL))
-        return INK_FAULT_FOREIGN;
-    /* The batch knew its items as of this class: the run they came from has emptied since, so one of them was freed twice. */
-    if (ink_unlikely(ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class))
-        return INK_FAULT_DOUBLE;
-    offset = (uint32_t)((const char *)p - run->base);
-    item = ink_class_item(offset, run->inverse);
-    return ink_likely(item < run->items && item * run->size == offset) ? NULL : INK_FAULT_INTERIOR;
+    return run != NULL ? ink_item_fault(run, class, p, &item) : INK_FAULT_FOREIGN;
 }
 
 /* The shard that is locked while a row is drained; items of several may be in it. */
@@ -273,7 +317,7 @@ static void ink_run_retire(struct ink_run_shard *shard, struct ink_run *run, str
 {
     ink_buckets_move(&shard->buckets, &run->node, run->bucket, INK_BUCKET_NONE);
     run->bucket = INK_BUCKET_NONE;
-    ink_window_set_class(run->base, run->units, INK_CLASS_NONE);
+    ink_window_set_class(run->base, ink_load_relaxed(&run->units), INK_CLASS_NONE);
     ink_store_release(&run->state, INK_RUN_RETURNED);
     ink_chunk_give(run, me);
 }
@@ -295,11 +339,16 @@ struct ink_drain_item {
  * then, when they are there, all words.  Dies if something in the row is no item of class. */
 static unsigned ink_drain_gather(unsigned class, ink_slot_t *slot, struct ink_drain_item items[static INK_FRAME_ITEMS_MAX])
 {
+    const struct ink_leaf *leaf = NULL;
     unsigned count = 0;
     const char *p;
 
     for (; (p = ink_load_relaxed(&slot[count])) != NULL; count++) {
-        items[count].run = ink_run_find(p);
+        ink_owner_t owner = ink_owner_of_next(p, &leaf);
+
+        if (ink_unlikely(owner == 0) || ink_unlikely((owner & 1) != 0))
+            ink_die_misuse(INK_FAULT_FOREIGN, "free", p);
+        items[count].run = (struct ink_run *)owner;
         __builtin_prefetch(items[count].run, 1);
     }
     for (unsigned i = 0; i < count; i++) {
@@ -308,11 +357,10 @@ static unsigned ink_drain_gather(unsigned class, ink_slot_t *slot, struct ink_dr
         uint32_t item;
 
         p = ink_load_relaxed(&slot[i]);
-        fault = ink_run_fault(run, class, p);
+        fault = ink_item_fault(run, class, p, &item);
         if (ink_unlikely(fault != NULL))
             ink_die_misuse(fault, "free", p);
-        item = ink_class_item((uint32_t)(p - run->base), run->inverse);
-        items[i].word = &run->words[item / INK_WORD_BITS];
+        items[i].word = &ink_load_relaxed(&run->words)[item / INK_WORD_BITS];
         items[i].bit = (uint64_t)1 << item % INK_WORD_BITS;
         __builtin_prefetch(items[i].word, 1);
     }
@@ -333,7 +381,7 @@ static INK_ALWAYS_INLINE bool ink_drain_put(struct ink_run_shard *shard, const s
     if (ink_likely(++run->free != run->next_step))
         return false;
     ink_run_rebucket(shard, run);
-    return run->free == run->items && !ink_run_is_last(shard, run);
+    return run->free == ink_load_relaxed(&run->items) && !ink_run_is_last(shard, run);
 }
 
 ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct ink_locker me)
@@ -347,6 +395,9 @@ ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct in
 
         if (ink_unlikely(drain.number != run->shard) && !ink_drain_lock(&drain, run->shard))
             break;
+        /* A run of this very row has gone: was it the run of an item that stands in the row twice? */
+        if (ink_unlikely(drain.retired) && ink_run_fault(run, class, ink_load_relaxed(&slot[i])) != NULL)
+            ink_die_misuse(INK_FAULT_DOUBLE, "free", ink_load_relaxed(&slot[i]));
         if (ink_unlikely(ink_drain_put(drain.shard, &items[i], &slot[i]))) {
             ink_run_retire(drain.shard, run, me);
             drain.retired = true;
@@ -362,7 +413,7 @@ bool ink_run_item_is_free(const struct ink_run *run, const void *p)
 {
     uint32_t item = ink_class_item((uint32_t)((const char *)p - run->base), run->inverse);
 
-    return ink_load_relaxed(&run->words[item / INK_WORD_BITS]) >> item % INK_WORD_BITS & 1;
+    return ink_load_relaxed(&ink_load_relaxed(&run->words)[item / INK_WORD_BITS]) >> item % INK_WORD_BITS & 1;
 }
 
 static void ink_run_trim_shard(struct ink_run_shard *shard, struct ink_locker me)
@@ -374,7 +425,7 @@ static void ink_run_trim_shard(struct ink_run_shard *shard, struct ink_locker me
             struct ink_run *run = (struct ink_run *)node;
 
             node = node->next;
-            if (run->free == run->items)
+            if (run->free == ink_load_relaxed(&run->items))
                 ink_run_retire(shard, run, me);
         }
     }
@@ -404,8 +455,7 @@ void ink_run_sum(struct ink_run_sum sums[static INK_CLASS_SLOTS])
                 continue;
             sum->runs++;
             sum->bytes += ink_run_bytes(run);
-            sum->items += run->items;
-            for (unsigned w = 0; w < ink_run_words(run); w++)
-                sum->free_items += (unsigned)__builtin_popcountll(ink_load_relaxed(&run->words[w]));
+            sum->items += ink_load_relaxed(&run->items);
+            sum->free_items += ink_run_count_free(run);
         }
 }

@@ -44,7 +44,7 @@ static size_t ink_cached_items(unsigned class)
 static void ink_stats_add_ranges(struct ink_stats *stats)
 {
     for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next) {
-        stats->mapped += (size_t)__builtin_popcount(chunk->owned) * INK_UNIT_BYTES;
+        stats->mapped += (size_t)__builtin_popcount(ink_load_relaxed(&chunk->owned)) * INK_UNIT_BYTES;
         for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
             if (ink_run_state(&chunk->run[i]) == INK_RUN_RANGE) {
                 stats->live += ink_run_bytes(&chunk->run[i]);

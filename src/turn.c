@@ -25,27 +25,33 @@ static void ink_thread_flush(struct ink_thread *thread, struct ink_locker me)
 /* Runs among the destructors of other keys, in any order: what those allocate and free afterwards works as a dead thread's, slower but right. */
 static void ink_thread_exit(void *record);
 
-enum { INK_KEY_NONE, INK_KEY_MADE };
-static pthread_key_t ink_thread_key;
-static _Atomic int ink_thread_key_state;
+/* The key + 1; 0: none yet.  Of two that are made at once one is deleted again. */
+static _Atomic uintptr_t ink_thread_key;
 
-/* pthread_setspecific may allocate (keys from 32 on): an inner turn, as this is one. */
+static bool ink_thread_make_key(pthread_key_t *key)
+{
+    uintptr_t known = ink_load_acquire(&ink_thread_key);
+
+    if (known == 0) {
+        if (pthread_key_create(key, ink_thread_exit) != 0)
+            return false;
+        if (ink_cas_acq_rel(&ink_thread_key, &known, (uintptr_t)*key + 1))
+            return true;
+        (void)pthread_key_delete(*key);
+    }
+    *key = (pthread_key_t)(known - 1);
+    return true;
+}
+
+/* pthread_setspecific may allocate (keys from 32 on): an inner turn, as this is one.  Without a key the record is used all the same, and stays
+ * behind when the thread ends. */
 static void ink_thread_watch_exit(struct ink_thread *thread)
 {
     int saved_errno = errno;
+    pthread_key_t key;
 
-    if (ink_load_acquire(&ink_thread_key_state) != INK_KEY_MADE) {
-        pthread_key_t key;
-        int none = INK_KEY_NONE;
-
-        if (pthread_key_create(&key, ink_thread_exit) == 0) {
-            ink_thread_key = key;
-            if (!ink_cas_acq_rel(&ink_thread_key_state, &none, INK_KEY_MADE))
-                (void)pthread_key_delete(key);
-        }
-    }
-    if (ink_load_acquire(&ink_thread_key_state) == INK_KEY_MADE)
-        (void)pthread_setspecific(ink_thread_key, thread);
+    if (ink_thread_make_key(&key))
+        (void)pthread_setspecific(key, thread);
     errno = saved_errno;
 }
 

@@ -30,7 +30,8 @@ static inline struct ink_locker ink_thread_locker(const struct ink_thread *threa
  * made in.  The cache is put back with what was taken.  thread is ink_tls_thread, which may be NULL. */
 static inline bool ink_turn_is_plain(const struct ink_thread *thread, intptr_t taken)
 {
-    return taken == ink_cache_distance(&thread->c1) && ink_load_relaxed(&thread->generation) == ink_os_generation();
+    /* c1 comes first in the record. */
+    return taken == ink_cache_distance((const struct ink_cache *)thread) && ink_load_relaxed(&thread->generation) == ink_os_generation();
 }
 
 /* Begins a turn.  taken is what ink_cache_take returned.  Any thread, any signal handler, any time. */

@@ -10,7 +10,14 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-enum { ROOM_BYTES = 32 << 20, ROUNDS = 3, THREADS = 4, STACK_BYTES = 256 << 10, HALF_PERCENT = 50 };
+enum {
+    ROOM_BYTES = 32 << 20,
+    ROUNDS = 3,
+    THREADS = 4,
+    GIBIBYTES = 14,
+    STACK_BYTES = 256 << 10,
+    HALF_PERCENT = 50
+};
 
 /* Blocks hang together by their first word, so that keeping them needs no memory. */
 struct link {
@@ -217,6 +224,29 @@ static void oom_of_a_growing_realloc_keeps_the_content(void)
     }
 }
 
+/* The kernel moves the block far away while nothing is left to describe the new place with. */
+static void oom_of_a_realloc_that_moves_by_gigabytes_keeps_the_block(void)
+{
+    size_t const gib = sizeof(size_t) > 4 ? (size_t)1 << 30 : 0;
+    char *p = NULL;
+
+    for (int i = 0; gib != 0 && i < GIBIBYTES; ++i)
+        if ((p = malloc(gib)) == NULL)
+            break; /* a system that does not overcommit */
+    if (p == NULL)
+        return;
+    pattern_fill(p, 100000, 1);
+    limit_room(2 * gib + 8192);
+    for (int i = 0; i < 2; ++i) {
+        errno = 0;
+        char *const q = realloc(p, (size_t)(3 - i) * gib);
+        check(q != NULL || errno == ENOMEM);
+        p = q != NULL ? q : p;
+        check_pattern(p, 100000, 1);
+    }
+    free(p);
+}
+
 static void *take_and_give(void *arg)
 {
     uint32_t rng = (uint32_t)(uintptr_t)arg;
@@ -275,6 +305,7 @@ int main(void)
     in_child(oom_with_one_size_leaves_room_for_others);
     in_child(oom_keeps_every_other_call_usable);
     in_child(oom_of_a_growing_realloc_keeps_the_content);
+    in_child(oom_of_a_realloc_that_moves_by_gigabytes_keeps_the_block);
     in_child(oom_in_several_threads_at_once_comes_back_whole);
     return check_end();
 }

@@ -153,8 +153,8 @@ static inline unsigned char pattern_byte(size_t i, uint32_t seed)
     return (unsigned char)((i * 131 + (i >> 8) + seed * 2654435761U) >> 3);
 }
 
-/* The byte to mark after byte i of n: all of the first page, then sixteen bytes in every page, above
- * 128 KiB in every eighth (each page is a fault), and the last sixteen. */
+/* The byte to mark after byte i of n: all of the first page, then sixteen bytes in every page,
+ * above 128 KiB in every eighth (each page is a fault), and the last sixteen. */
 static inline size_t pattern_next(size_t i, size_t n)
 {
     size_t const next = i - 15 + (i < CHECK_NEAR ? CHECK_PAGE : 8 * CHECK_PAGE);
