@@ -14,6 +14,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNIT_THREAD_SANITIZER
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define UNIT_THREAD_SANITIZER
+#endif
+
+#ifdef UNIT_THREAD_SANITIZER
+const char *__tsan_default_options(void);
+
+/* Some tests start threads in the child of a process that has threads, which the sanitizer would end by default. */
+const char *__tsan_default_options(void)
+{
+    return "die_after_fork=0";
+}
+#endif
+
 static void unit_select(const char *pattern, const struct CMUnitTest *tests, size_t count)
 {
     for (size_t i = 0; i < count; i++)
