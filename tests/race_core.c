@@ -324,7 +324,8 @@ static void use_child(void *arg)
     own[0].steps = 200;
     churn(&own[0]);
     own[0].steps = 400;
-    unit_threads(2, churn, own, sizeof own[0]);
+    if (unit_child_may_start_threads())
+        unit_threads(2, churn, own, sizeof own[0]);
     /* What the vanished threads had is whole, though the child has allocated and written all the time, and can be freed. */
     for (int i = 0; i < LOADERS; i++)
         drop_all(&workers[i]);

@@ -14,24 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNIT_THREAD_SANITIZER
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define UNIT_THREAD_SANITIZER
-#endif
-
-#ifdef UNIT_THREAD_SANITIZER
-const char *__tsan_default_options(void);
-
-/* Some tests start threads in the child of a process that has threads, which the sanitizer would end by default. */
-const char *__tsan_default_options(void)
-{
-    return "die_after_fork=0";
-}
-#endif
-
 static void unit_select(const char *pattern, const struct CMUnitTest *tests, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -138,6 +120,19 @@ void unit_assert_misuse(void (*body)(void *), void *arg, const char *fault, cons
     assert_string_equal(end.text, line);
     assert_true(WIFSIGNALED(end.status));
     assert_int_equal(WTERMSIG(end.status), SIGABRT);
+}
+
+#if defined(__SANITIZE_THREAD__)
+#define UNIT_THREAD_SANITIZER true
+#elif defined(__has_feature)
+#define UNIT_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#else
+#define UNIT_THREAD_SANITIZER false
+#endif
+
+bool unit_child_may_start_threads(void)
+{
+    return !UNIT_THREAD_SANITIZER;
 }
 
 uint64_t unit_nanoseconds(void)
