@@ -1,1 +1,68 @@
 # Unit tests, one per module; tests/local.mk initialises the variables.
+
+check_LTLIBRARIES += tests/libinkunit.la
+tests_libinkunit_la_SOURCES = tests/unit.c tests/unit.h
+tests_libinkunit_la_CFLAGS = $(INK_UNIT_CFLAGS)
+INK_UNIT_LDADD = tests/libinkunit.la $(INK_UNIT_LIBS)
+
+ink_unit_tests = \
+	tests/test_head \
+	tests/test_options \
+	tests/test_os \
+	tests/test_meta \
+	tests/test_lock \
+	tests/test_sizeclass \
+	tests/test_map \
+	tests/test_frame \
+	tests/test_buckets \
+	tests/test_chunk \
+	tests/test_run \
+	tests/test_freelist \
+	tests/test_large \
+	tests/test_thread \
+	tests/test_cache \
+	tests/test_turn \
+	tests/test_heap \
+	tests/test_stats \
+	tests/test_trim
+check_PROGRAMS += $(ink_unit_tests)
+TESTS += $(ink_unit_tests)
+
+tests_test_head_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_head_LDADD = $(INK_UNIT_LDADD)
+tests_test_options_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_options_LDADD = $(INK_UNIT_LDADD)
+tests_test_os_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_os_LDADD = $(INK_UNIT_LDADD)
+tests_test_meta_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_meta_LDADD = $(INK_UNIT_LDADD)
+tests_test_lock_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_lock_LDADD = $(INK_UNIT_LDADD)
+tests_test_sizeclass_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_sizeclass_LDADD = $(INK_UNIT_LDADD)
+tests_test_map_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_map_LDADD = $(INK_UNIT_LDADD)
+tests_test_frame_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_frame_LDADD = $(INK_UNIT_LDADD)
+tests_test_buckets_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_buckets_LDADD = $(INK_UNIT_LDADD)
+tests_test_chunk_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_chunk_LDADD = $(INK_UNIT_LDADD)
+tests_test_run_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_run_LDADD = $(INK_UNIT_LDADD)
+tests_test_freelist_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_freelist_LDADD = $(INK_UNIT_LDADD)
+tests_test_large_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_large_LDADD = $(INK_UNIT_LDADD)
+tests_test_thread_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_thread_LDADD = $(INK_UNIT_LDADD)
+tests_test_cache_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_cache_LDADD = $(INK_UNIT_LDADD)
+tests_test_turn_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_turn_LDADD = $(INK_UNIT_LDADD)
+tests_test_heap_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_heap_LDADD = $(INK_UNIT_LDADD)
+tests_test_stats_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_stats_LDADD = $(INK_UNIT_LDADD)
+tests_test_trim_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_trim_LDADD = $(INK_UNIT_LDADD)

@@ -1,0 +1,198 @@
+/* The shared freelists: what they hold, how much, and where the rest goes. */
+#include "freelist.h"
+#include "run.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ink_locker me = {.owner = 1, .outermost = true};
+
+static unsigned class_of(size_t bytes)
+{
+    return ink_class_for_aligned(bytes, 1);
+}
+
+static struct ink_frame *batch_of(unsigned class, unsigned wanted)
+{
+    struct ink_frame *frame = ink_frame_take_empty();
+
+    assert_non_null(frame);
+    assert_in_range(ink_run_refill(class, frame, wanted, me), 1, wanted);
+    return frame;
+}
+
+static size_t items_out(unsigned class)
+{
+    struct ink_run_sum sums[INK_CLASS_SLOTS] = {{0}};
+
+    ink_run_sum(sums);
+    return sums[class].items - sums[class].free_items;
+}
+
+/* An empty list gives nothing and holds nothing. */
+static void pop_of_empty_list_gives_null(void **state)
+{
+    (void)state;
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+        assert_null(ink_freelist_pop(class));
+        assert_int_equal(ink_freelist_depth(class), 0);
+        assert_int_equal(ink_freelist_items(class), 0);
+        ink_freelist_drain(class, me);
+    }
+}
+
+/* Each class has a list of its own; a batch comes back as it was given, the last one first. */
+static void pop_gives_batches_of_the_class_last_first(void **state)
+{
+    struct ink_frame *batch[INK_CLASS_COUNT][2];
+    void *first[INK_CLASS_COUNT];
+
+    (void)state;
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+        for (int i = 0; i < 2; i++) {
+            batch[class][i] = batch_of(class, 2);
+            first[class] = ink_load_relaxed(&batch[class][i]->slot[0]);
+            assert_true(ink_freelist_push_below(class, batch[class][i]));
+        }
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+        assert_int_equal(ink_freelist_depth(class), 2);
+        assert_ptr_equal(ink_freelist_pop(class), batch[class][1]);
+        assert_ptr_equal(ink_load_relaxed(&batch[class][1]->slot[0]), first[class]);
+        assert_int_equal(ink_frame_kind(batch[class][1]), INK_FRAME_BATCH);
+        assert_int_equal(ink_frame_class(batch[class][1]), class);
+        ink_freelist_push(class, batch[class][1], me);
+        ink_freelist_drain(class, me);
+        assert_int_equal(ink_freelist_depth(class), 0);
+        assert_int_equal(items_out(class), 0);
+    }
+}
+
+/* Items are counted over batches of any length. */
+static void items_of_batches_of_any_length_are_counted(void **state)
+{
+    unsigned class = class_of(48), expected = 0;
+
+    (void)state;
+    for (unsigned i = 1; i <= 20; i++) {
+        struct ink_frame *batch = batch_of(class, i);
+
+        expected += ink_frame_items(batch);
+        ink_freelist_push(class, batch, me);
+        assert_int_equal(ink_freelist_items(class), expected);
+        assert_int_equal(ink_freelist_depth(class), i);
+    }
+    assert_int_equal(items_out(class), expected);
+    ink_freelist_drain(class, me);
+    assert_int_equal(ink_freelist_items(class), 0);
+    assert_int_equal(items_out(class), 0);
+}
+
+/* A full list pins 8 MiB at most, a page at least for each item; but it may always hold 8 batches. */
+static void bound_of_every_class_pins_little(void **state)
+{
+    (void)state;
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+        size_t size = ink_size_classes[class].size, pinned = size > 4096 ? size : 4096;
+        size_t batch = pinned * ink_size_classes[class].batch_items, bound = ink_freelists[class].bound;
+
+        assert_true(bound >= 8);
+        assert_true(bound == 8 || bound * batch <= (size_t)8 << 20);
+        assert_true((bound + 1) * batch > (size_t)8 << 20);
+    }
+}
+
+/* Above its bound a list takes no more: the items of the next batch go down to their runs, and its frame is at hand again. */
+static void push_above_bound_drains_the_batch(void **state)
+{
+    unsigned class = class_of(1024), bound = ink_freelists[class].bound;
+    size_t listed = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < bound; i++) {
+        struct ink_frame *batch = batch_of(class, 32);
+
+        listed += ink_frame_items(batch);
+        assert_null(ink_freelist_push_or_drain(class, batch, me));
+    }
+    assert_int_equal(ink_freelist_depth(class), bound);
+    assert_int_equal(items_out(class), listed);
+    for (int i = 0; i < 5; i++) {
+        struct ink_frame *batch = batch_of(class, 32);
+
+        assert_false(ink_freelist_push_below(class, batch));
+        assert_int_equal(ink_frame_kind(batch), INK_FRAME_BATCH);
+        assert_ptr_equal(ink_freelist_push_or_drain(class, batch, me), batch);
+        assert_int_equal(ink_frame_kind(batch), INK_FRAME_IDLE);
+        ink_frame_give_empty(batch);
+        assert_int_equal(ink_freelist_depth(class), bound);
+        assert_int_equal(ink_freelist_items(class), listed);
+        assert_int_equal(items_out(class), listed);
+    }
+    ink_freelist_push(class, batch_of(class, 32), me);
+    assert_int_equal(ink_freelist_depth(class), bound);
+    assert_int_equal(items_out(class), listed);
+    ink_freelist_drain(class, me);
+    assert_int_equal(ink_freelist_depth(class), 0);
+    assert_int_equal(items_out(class), 0);
+}
+
+enum { THREADS = 4 };
+
+struct worker {
+    struct ink_locker me;
+    uint64_t seed;
+    struct unit_timer timer;
+};
+
+/* Takes a batch from the list or the runs, marks all its items as its own, looks again, and passes it on. */
+static void pass_batches(void *arg)
+{
+    struct worker *worker = arg;
+    unsigned class = class_of(512);
+    char *p;
+
+    while (!unit_timer_over(&worker->timer)) {
+        struct ink_frame *batch = ink_freelist_pop(class);
+
+        if (batch == NULL || unit_random(&worker->seed) % 8 == 0) {
+            struct ink_frame *more = ink_frame_take_empty();
+
+            UNIT_CHECK(more != NULL && ink_run_refill(class, more, 1 + unit_random(&worker->seed) % 63, worker->me) != 0);
+            if (batch != NULL)
+                ink_freelist_push(class, batch, worker->me);
+            batch = more;
+        }
+        UNIT_CHECK(ink_frame_kind(batch) == INK_FRAME_BATCH && ink_frame_class(batch) == class);
+        for (unsigned i = 0; (p = ink_load_relaxed(&batch->slot[i])) != NULL; i++)
+            memset(p, (int)worker->me.owner, 512);
+        for (unsigned i = 0; (p = ink_load_relaxed(&batch->slot[i])) != NULL; i++)
+            UNIT_CHECK(p[0] == (char)worker->me.owner && p[511] == (char)worker->me.owner);
+        if (unit_random(&worker->seed) % 512 == 0)
+            ink_freelist_drain(class, worker->me);
+        ink_freelist_push(class, batch, worker->me);
+    }
+}
+
+/* Batches that change hands between threads and runs stay whole: no item is in two of them, none is lost. */
+static void pushes_and_pops_by_many_threads_keep_every_item_once(void **state)
+{
+    struct worker workers[THREADS];
+    unsigned class = class_of(512);
+
+    (void)state;
+    for (unsigned i = 0; i < THREADS; i++)
+        workers[i] = (struct worker){{.owner = i + 1, .outermost = true}, i, unit_timer_start(0.5)};
+    unit_threads(THREADS, pass_batches, workers, sizeof workers[0]);
+    assert_int_equal(items_out(class), ink_freelist_items(class));
+    ink_freelist_drain(class, me);
+    assert_int_equal(ink_freelist_depth(class), 0);
+    assert_int_equal(items_out(class), 0);
+}
+
+UNIT_MAIN(cmocka_unit_test(pop_of_empty_list_gives_null),
+          cmocka_unit_test(pop_gives_batches_of_the_class_last_first),
+          cmocka_unit_test(items_of_batches_of_any_length_are_counted),
+          cmocka_unit_test(bound_of_every_class_pins_little),
+          cmocka_unit_test(push_above_bound_drains_the_batch),
+          cmocka_unit_test(pushes_and_pops_by_many_threads_keep_every_item_once))

@@ -1,0 +1,391 @@
+/* Large blocks: mappings of their own, their records, and who may free them. */
+#include "large.h"
+#include "die.h"
+#include "os.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MIB ((size_t)1 << 20)
+
+static const char *const no_fault = "none";
+
+/* The fault of a free, in words also when there is none. */
+static const char *fault_of_free(void *p)
+{
+    const char *fault = ink_large_free(p);
+
+    return fault != NULL ? fault : no_fault;
+}
+
+static char *alloc(size_t bytes)
+{
+    char *p = ink_large_alloc(bytes, 16);
+
+    assert_non_null(p);
+    return p;
+}
+
+/* A block is zero, aligned to a page, writable to its last usable byte, and gone when freed. */
+static void alloc_gives_zeroed_block_until_it_is_freed(void **state)
+{
+    static const size_t sizes[] = {MIB + 1, 2 * MIB, 3 * MIB - 1, 17 * MIB};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char *p = alloc(sizes[i]);
+        size_t usable = ink_large_usable(p);
+
+        assert_int_equal((uintptr_t)p % ink_os_page_bytes(), 0);
+        assert_in_range(usable, sizes[i], sizes[i] + ink_os_page_bytes() - 1);
+        assert_true(unit_is_zero(p, usable));
+        memset(p, 0x77, usable);
+        assert_string_equal(fault_of_free(p), no_fault);
+        assert_false(unit_is_mapped(p, 1));
+        assert_int_equal(ink_large_usable(p), 0);
+    }
+}
+
+/* Blocks of a few bytes are served too (they come with a large alignment), and blocks of none. */
+static void alloc_of_few_bytes_gives_a_block(void **state)
+{
+    char *p = ink_large_alloc(1, 2 * MIB), *q = ink_large_alloc(0, 2 * MIB);
+
+    (void)state;
+    assert_true(p != NULL && q != NULL && p != q);
+    assert_true(ink_large_usable(p) >= 1 && ink_large_usable(q) >= 1);
+    p[0] = 1;
+    assert_string_equal(fault_of_free(p), no_fault);
+    assert_string_equal(fault_of_free(q), no_fault);
+}
+
+/* Alignments go up to 1 GiB. */
+static void alloc_of_any_alignment_is_aligned(void **state)
+{
+    (void)state;
+    for (size_t alignment = 16; alignment <= 1024 * MIB; alignment *= 2) {
+        char *p = ink_large_alloc(MIB + 5, alignment), *q = ink_large_alloc(100, alignment);
+
+        assert_true(p != NULL && q != NULL);
+        assert_int_equal((uintptr_t)p % alignment, 0);
+        assert_int_equal((uintptr_t)q % alignment, 0);
+        p[MIB + 4] = q[99] = 1;
+        assert_string_equal(fault_of_free(p), no_fault);
+        assert_string_equal(fault_of_free(q), no_fault);
+    }
+}
+
+/* What the system refuses is NULL, and is not counted. */
+static void alloc_of_too_much_gives_null(void **state)
+{
+    struct ink_large_sum before = ink_large_sum();
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        assert_null(ink_large_alloc((size_t)PTRDIFF_MAX - 2 * MIB, 16));
+        assert_null(ink_large_alloc(MIB, (size_t)PTRDIFF_MAX / 2 + 1));
+    }
+    assert_int_equal(ink_large_sum().blocks, before.blocks);
+    assert_int_equal(ink_large_sum().bytes, before.bytes);
+}
+
+/* More blocks than a block of records has, all at once: each has its own. */
+static void alloc_of_many_blocks_keeps_them_apart(void **state)
+{
+    enum { MANY = 300 };
+    char *p[MANY];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        p[i] = alloc(MIB + 1);
+        memcpy(p[i] + MIB, &i, 1);
+        memcpy(p[i], &i, sizeof i);
+    }
+    for (int i = 0; i < MANY; i++) {
+        assert_memory_equal(p[i], &i, sizeof i);
+        assert_true(ink_large_usable(p[i]) > MIB);
+        assert_string_equal(fault_of_free(p[i]), no_fault);
+    }
+    assert_int_equal(ink_large_sum().blocks, 0);
+}
+
+static void fill(unsigned char *p, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        p[i] = (unsigned char)(i % 251);
+}
+
+static void assert_filled(const unsigned char *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (p[i] != i % 251)
+            fail_msg("byte %zu has changed", i);
+}
+
+/* Growing and shrinking keep what fits, wherever the block ends up; a place that was left is no block any more. */
+static void realloc_to_any_size_keeps_contents(void **state)
+{
+    static const size_t sizes[] = {5 * MIB, 12 * MIB, 2 * MIB + 1, 2 * MIB + 2, MIB + 1, 20 * MIB, MIB + 77};
+    size_t bytes = MIB + 100;
+    unsigned char *p = (unsigned char *)alloc(bytes);
+
+    (void)state;
+    fill(p, 0, bytes);
+    for (size_t n = 0; n < sizeof sizes / sizeof sizes[0]; n++) {
+        const char *fault = "not written";
+        unsigned char *moved = ink_large_realloc(p, sizes[n], &fault);
+
+        assert_non_null(moved);
+        assert_null(fault);
+        assert_in_range(ink_large_usable(moved), sizes[n], sizes[n] + ink_os_page_bytes() - 1);
+        if (moved != p)
+            assert_int_equal(ink_large_usable(p), 0);
+        assert_filled(moved, bytes < sizes[n] ? bytes : sizes[n]);
+        fill(moved, 0, sizes[n]);
+        bytes = sizes[n];
+        p = moved;
+    }
+    assert_string_equal(fault_of_free(p), no_fault);
+}
+
+/* A block that cannot grow where it is moves; growth into free space does not. */
+static void realloc_of_hemmed_in_block_moves_it(void **state)
+{
+    const char *fault;
+    char *p = alloc(4 * MIB), *shrunk, *wall, *moved;
+
+    (void)state;
+    memset(p, 0x31, 4 * MIB);
+    shrunk = ink_large_realloc(p, 2 * MIB, &fault);
+    assert_ptr_equal(shrunk, p);
+    assert_false(unit_is_mapped(p + 2 * MIB, 1));
+    wall = mmap(p + 2 * MIB, MIB, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_equal(wall, p + 2 * MIB);
+    moved = ink_large_realloc(p, 3 * MIB, &fault);
+    assert_non_null(moved);
+    assert_ptr_not_equal(moved, p);
+    assert_int_equal(moved[0], 0x31);
+    assert_int_equal(moved[2 * MIB - 1], 0x31);
+    assert_true(unit_is_zero(moved + 2 * MIB, MIB));
+    assert_false(unit_is_mapped(p, 1));
+    /* The place that was left is a freed block's. */
+    assert_string_not_equal(fault_of_free(p), no_fault);
+    assert_string_equal(fault_of_free(moved), no_fault);
+    munmap(wall, MIB);
+}
+
+/* What the system refuses leaves the block as it was. */
+static void realloc_to_too_much_leaves_block_alone(void **state)
+{
+    struct ink_large_sum before;
+    const char *fault = "not written";
+    char *p = alloc(2 * MIB);
+
+    (void)state;
+    memset(p, 0x41, 2 * MIB);
+    before = ink_large_sum();
+    assert_null(ink_large_realloc(p, (size_t)PTRDIFF_MAX - 2 * MIB, &fault));
+    assert_null(fault);
+    assert_int_equal(ink_large_usable(p), 2 * MIB);
+    assert_int_equal(p[2 * MIB - 1], 0x41);
+    assert_int_equal(ink_large_sum().bytes, before.bytes);
+    assert_string_equal(fault_of_free(p), no_fault);
+}
+
+/* Blocks and bytes are counted as they come, change and go; the peaks stay. */
+static void sum_follows_every_change(void **state)
+{
+    struct ink_large_sum start = ink_large_sum(), sum;
+    const char *fault;
+    char *p = alloc(2 * MIB), *q = alloc(3 * MIB);
+
+    (void)state;
+    sum = ink_large_sum();
+    assert_int_equal(sum.blocks, start.blocks + 2);
+    assert_int_equal(sum.bytes, start.bytes + 5 * MIB);
+    p = ink_large_realloc(p, 300 * MIB, &fault);
+    assert_non_null(p);
+    sum = ink_large_sum();
+    assert_int_equal(sum.blocks, start.blocks + 2);
+    assert_int_equal(sum.bytes, start.bytes + 303 * MIB);
+    assert_true(sum.bytes_peak >= sum.bytes && sum.blocks_peak >= sum.blocks);
+    p = ink_large_realloc(p, 2 * MIB, &fault);
+    assert_int_equal(ink_large_sum().bytes, start.bytes + 5 * MIB);
+    assert_int_equal(ink_large_sum().bytes_peak, sum.bytes_peak);
+    assert_null(ink_large_free(p));
+    assert_null(ink_large_free(q));
+    sum = ink_large_sum();
+    assert_int_equal(sum.blocks, start.blocks);
+    assert_int_equal(sum.bytes, start.bytes);
+    assert_true(sum.bytes_peak >= start.bytes + 303 * MIB);
+}
+
+/* A second free is called one. */
+static void free_of_freed_block_is_double(void **state)
+{
+    const char *fault;
+    char *p = alloc(2 * MIB);
+
+    (void)state;
+    assert_null(ink_large_free(p));
+    assert_string_equal(fault_of_free(p), INK_FAULT_DOUBLE);
+    assert_null(ink_large_realloc(p, 3 * MIB, &fault));
+    assert_string_equal(fault, INK_FAULT_DOUBLE);
+    assert_string_equal(ink_large_fault(p), INK_FAULT_DOUBLE);
+}
+
+/* A pointer into a block is told from the block, and the block survives it. */
+static void free_of_interior_pointer_is_refused(void **state)
+{
+    const char *fault;
+    char *p = alloc(2 * MIB);
+
+    (void)state;
+    assert_string_equal(fault_of_free(p + 16), INK_FAULT_INTERIOR);
+    assert_string_equal(fault_of_free(p + ink_os_page_bytes()), INK_FAULT_INTERIOR);
+    assert_int_equal(ink_large_usable(p + 16), 0);
+    assert_null(ink_large_realloc(p + 4096, 5 * MIB, &fault));
+    assert_string_equal(fault, INK_FAULT_INTERIOR);
+    assert_string_equal(fault_of_free(p), no_fault);
+}
+
+/* Neither is a pointer with odd low bits the block: in them stands the state of the record. */
+static void free_of_misaligned_pointer_is_refused(void **state)
+{
+    const char *fault;
+    char *p = alloc(2 * MIB);
+
+    (void)state;
+    for (int i = 1; i < 16; i++) {
+        assert_int_equal(ink_large_usable(p + i), 0);
+        assert_string_equal(fault_of_free(p + i), INK_FAULT_MISALIGNED);
+        assert_null(ink_large_realloc(p + i, 3 * MIB, &fault));
+        assert_string_equal(fault, INK_FAULT_MISALIGNED);
+    }
+    assert_string_equal(fault_of_free(p), no_fault);
+}
+
+/* What was never ours is foreign. */
+static void free_of_foreign_pointer_is_refused(void **state)
+{
+    static _Alignas(16) char mine[16];
+
+    (void)state;
+    assert_string_equal(fault_of_free(mine), INK_FAULT_FOREIGN);
+    assert_string_equal(fault_of_free(NULL), INK_FAULT_FOREIGN);
+    assert_string_equal(fault_of_free((void *)(uintptr_t)16), INK_FAULT_FOREIGN);
+    assert_string_equal(fault_of_free((void *)(UINTPTR_MAX - 15)), INK_FAULT_FOREIGN);
+    assert_int_equal(ink_large_usable(mine), 0);
+}
+
+enum { THREADS = 4 };
+
+struct racer {
+    char *p;
+    bool won;
+};
+
+static void free_the_same(void *arg)
+{
+    struct racer *racer = arg;
+
+    racer->won = ink_large_free(racer->p) == NULL;
+}
+
+/* Of several frees of one block at once, one succeeds. */
+static void free_of_one_block_by_many_threads_succeeds_once(void **state)
+{
+    struct unit_timer timer = unit_timer_start(0.2);
+
+    (void)state;
+    do {
+        struct racer racers[THREADS];
+        char *p = alloc(MIB + 1);
+        int wins = 0;
+
+        for (int i = 0; i < THREADS; i++)
+            racers[i].p = p;
+        unit_threads(THREADS, free_the_same, racers, sizeof racers[0]);
+        for (int i = 0; i < THREADS; i++)
+            wins += racers[i].won;
+        assert_int_equal(wins, 1);
+    } while (!unit_timer_over(&timer));
+}
+
+enum { HELD = 8 };
+
+struct worker {
+    uint64_t seed;
+    struct unit_timer timer;
+    unsigned char tag;
+};
+
+static void check_ends(struct worker *worker, const unsigned char *p, size_t bytes)
+{
+    UNIT_CHECK(p[0] == worker->tag && p[bytes - 1] == worker->tag);
+}
+
+static void alloc_realloc_free(void *arg)
+{
+    struct worker *worker = arg;
+    unsigned char *held[HELD] = {NULL};
+    size_t bytes[HELD] = {0};
+    const char *fault;
+
+    while (!unit_timer_over(&worker->timer)) {
+        unsigned i = unit_random(&worker->seed) % HELD;
+        size_t size = MIB + unit_random(&worker->seed) % (3 * MIB);
+
+        if (held[i] == NULL) {
+            held[i] = ink_large_alloc(size, 16);
+            UNIT_CHECK(held[i] != NULL && held[i][0] == 0 && held[i][size - 1] == 0);
+        } else if (unit_random(&worker->seed) % 2 != 0) {
+            check_ends(worker, held[i], bytes[i]);
+            held[i] = ink_large_realloc(held[i], size, &fault);
+            UNIT_CHECK(held[i] != NULL && fault == NULL && held[i][0] == worker->tag);
+        } else {
+            check_ends(worker, held[i], bytes[i]);
+            UNIT_CHECK(ink_large_free(held[i]) == NULL);
+            held[i] = NULL;
+            continue;
+        }
+        UNIT_CHECK(ink_large_usable(held[i]) >= size);
+        held[i][0] = held[i][size - 1] = worker->tag;
+        bytes[i] = size;
+    }
+    for (int i = 0; i < HELD; i++)
+        if (held[i] != NULL)
+            UNIT_CHECK(ink_large_free(held[i]) == NULL);
+}
+
+/* Threads that allocate, resize and free at once keep their own blocks, and the sums come out even. */
+static void alloc_realloc_free_by_many_threads_keep_blocks_apart(void **state)
+{
+    struct ink_large_sum before = ink_large_sum();
+    struct worker workers[THREADS];
+
+    (void)state;
+    for (unsigned i = 0; i < THREADS; i++)
+        workers[i] = (struct worker){i, unit_timer_start(0.4), (unsigned char)(i + 1)};
+    unit_threads(THREADS, alloc_realloc_free, workers, sizeof workers[0]);
+    assert_int_equal(ink_large_sum().blocks, before.blocks);
+    assert_int_equal(ink_large_sum().bytes, before.bytes);
+}
+
+UNIT_MAIN(cmocka_unit_test(alloc_gives_zeroed_block_until_it_is_freed),
+          cmocka_unit_test(alloc_of_few_bytes_gives_a_block),
+          cmocka_unit_test(alloc_of_any_alignment_is_aligned),
+          cmocka_unit_test(alloc_of_too_much_gives_null),
+          cmocka_unit_test(alloc_of_many_blocks_keeps_them_apart),
+          cmocka_unit_test(realloc_to_any_size_keeps_contents),
+          cmocka_unit_test(realloc_of_hemmed_in_block_moves_it),
+          cmocka_unit_test(realloc_to_too_much_leaves_block_alone),
+          cmocka_unit_test(sum_follows_every_change),
+          cmocka_unit_test(free_of_freed_block_is_double),
+          cmocka_unit_test(free_of_interior_pointer_is_refused),
+          cmocka_unit_test(free_of_misaligned_pointer_is_refused),
+          cmocka_unit_test(free_of_foreign_pointer_is_refused),
+          cmocka_unit_test(free_of_one_block_by_many_threads_succeeds_once),
+          cmocka_unit_test(alloc_realloc_free_by_many_threads_keep_blocks_apart))

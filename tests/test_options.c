@@ -1,0 +1,101 @@
+/* INKALLOC_CONF: what counts, what is complained of, and in which words. */
+#include "options.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define VALID "; valid options are banner:true|false\n"
+
+static void parse(void *text)
+{
+    ink_options_parse(text);
+    dprintf(STDERR_FILENO, "banner is %s\n", ink_options.banner ? "true" : "false");
+}
+
+/* In a child, as options are read once in a process. */
+static void assert_says(const char *text, const char *expected)
+{
+    struct unit_end end = unit_child(parse, (void *)(uintptr_t)text);
+
+    assert_string_equal(end.text, expected);
+    assert_true(WIFEXITED(end.status));
+}
+
+/* No text, and a text without options, leave the defaults and say nothing. */
+static void parse_of_nothing_keeps_defaults(void **state)
+{
+    (void)state;
+    assert_says(NULL, "banner is false\n");
+    assert_says("", "banner is false\n");
+    assert_says(",", "banner is false\n");
+    assert_says(",,,", "banner is false\n");
+}
+
+/* Each value is taken, the last one counts. */
+static void parse_of_valid_values_sets_them(void **state)
+{
+    (void)state;
+    assert_says("banner:true", "banner is true\n");
+    assert_says("banner:false", "banner is false\n");
+    assert_says("banner:true,banner:false", "banner is false\n");
+    assert_says(",banner:false,,banner:true,", "banner is true\n");
+}
+
+/* A name that is not known is named, with what is. */
+static void parse_of_unknown_name_lists_valid_options(void **state)
+{
+    (void)state;
+    assert_says("colour:blue", "inkalloc: INKALLOC_CONF: unknown option 'colour:blue'" VALID "banner is false\n");
+    assert_says("colour", "inkalloc: INKALLOC_CONF: unknown option 'colour'" VALID "banner is false\n");
+    assert_says("banne:true", "inkalloc: INKALLOC_CONF: unknown option 'banne:true'" VALID "banner is false\n");
+    assert_says("banners:true", "inkalloc: INKALLOC_CONF: unknown option 'banners:true'" VALID "banner is false\n");
+    assert_says(" banner:true", "inkalloc: INKALLOC_CONF: unknown option ' banner:true'" VALID "banner is false\n");
+    assert_says(":true", "inkalloc: INKALLOC_CONF: unknown option ':true'" VALID "banner is false\n");
+}
+
+/* So is a value. */
+static void parse_of_wrong_value_lists_valid_options(void **state)
+{
+    (void)state;
+    assert_says("banner:maybe", "inkalloc: INKALLOC_CONF: wrong value in 'banner:maybe'" VALID "banner is false\n");
+    assert_says("banner:TRUE", "inkalloc: INKALLOC_CONF: wrong value in 'banner:TRUE'" VALID "banner is false\n");
+    assert_says("banner:tru", "inkalloc: INKALLOC_CONF: wrong value in 'banner:tru'" VALID "banner is false\n");
+    assert_says("banner:trues", "inkalloc: INKALLOC_CONF: wrong value in 'banner:trues'" VALID "banner is false\n");
+    assert_says("banner:true:false",
+                "inkalloc: INKALLOC_CONF: wrong value in 'banner:true:false'" VALID "banner is false\n");
+    assert_says("banner:", "inkalloc: INKALLOC_CONF: wrong value in 'banner:'" VALID "banner is false\n");
+    assert_says("banner", "inkalloc: INKALLOC_CONF: wrong value in 'banner'" VALID "banner is false\n");
+}
+
+/* A wrong option is no reason to ignore the others, before and behind it. */
+static void parse_with_wrong_options_among_valid_ones_counts_the_valid(void **state)
+{
+    (void)state;
+    assert_says("one:1,banner:true,two:2", "inkalloc: INKALLOC_CONF: unknown option 'one:1'" VALID
+                                           "inkalloc: INKALLOC_CONF: unknown option 'two:2'" VALID
+                                           "banner is true\n");
+    assert_says("banner:true,banner:perhaps",
+                "inkalloc: INKALLOC_CONF: wrong value in 'banner:perhaps'" VALID "banner is true\n");
+}
+
+/* An item of any length costs one sentence, which quotes its beginning. */
+static void parse_of_long_item_quotes_its_beginning(void **state)
+{
+    static char text[100000];
+    char expected[512];
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    snprintf(expected, sizeof expected, "inkalloc: INKALLOC_CONF: unknown option '%.64s'" VALID "banner is false\n", text);
+    assert_says(text, expected);
+}
+
+UNIT_MAIN(cmocka_unit_test(parse_of_nothing_keeps_defaults),
+          cmocka_unit_test(parse_of_valid_values_sets_them),
+          cmocka_unit_test(parse_of_unknown_name_lists_valid_options),
+          cmocka_unit_test(parse_of_wrong_value_lists_valid_options),
+          cmocka_unit_test(parse_with_wrong_options_among_valid_ones_counts_the_valid),
+          cmocka_unit_test(parse_of_long_item_quotes_its_beginning))
