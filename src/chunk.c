@@ -194,7 +194,7 @@ static struct ink_run *ink_chunks_search(unsigned units, unsigned alignment)
         struct ink_bucket_node *node = ink_chunks.buckets.first[bucket];
 
         for (int i = 0; node != NULL && i < INK_CHUNK_SEARCH; i++, node = node->next) {
-            struct ink_chunk *chunk = (struct ink_chunk *)node;
+            struct ink_chunk *chunk = (struct ink_chunk *)(void *)node;
             int place = ink_chunk_place(chunk, chunk->free, units, alignment);
 
             if (place >= 0) {
@@ -314,7 +314,7 @@ static struct ink_run *ink_chunk_take_once(unsigned units, unsigned alignment, s
         if (run != NULL)
             record = NULL;
         if (record != NULL)
-            ink_chunks.spare = (struct ink_chunk *)record->node.next;
+            ink_chunks.spare = (struct ink_chunk *)(void *)record->node.next;
         ink_chunks_unlock(me);
     }
     return run != NULL ? run : ink_chunk_take_fresh(record, units, alignment, !locked, me);
@@ -367,7 +367,7 @@ static struct ink_chunk *ink_chunk_withdraw_excess(void)
         return NULL;
     for (unsigned bucket = INK_BUCKETS; bucket-- > 0;)
         for (struct ink_bucket_node *node = ink_chunks.buckets.first[bucket]; node != NULL; node = node->next) {
-            struct ink_chunk *chunk = (struct ink_chunk *)node;
+            struct ink_chunk *chunk = (struct ink_chunk *)(void *)node;
 
             if (ink_chunk_is_dirty_spare(chunk)) {
                 ink_units_withdraw(chunk, chunk->owned);
