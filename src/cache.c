@@ -143,6 +143,8 @@ static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink
 
     if (bin->loaded <= INK_BIN_YOUNG)
         ink_bin_check_young(cache, class, full, p);
+    if (bin->capacity == 0) /* what was loaded came from the shared list */
+        ink_bin_grow(bin, class);
     if (frame == NULL) {
         ink_item_drain(class, p, me);
         return;

@@ -9,6 +9,7 @@ enum {
     INK_CHUNK_DIRTY_SPARES = 32,
     INK_CHUNK_SPARSE = 16,   /* the first chunks: a small process touches a page here and a page there */
     INK_CHUNK_SEARCH = 16, /* chunks looked at in a bucket for a run of several units */
+    INK_CHUNK_TRIES = 250, /* about a second */
 };
 
 static_assert(sizeof(struct ink_run) <= INK_LINE_BYTES, "a run's record is a line");
@@ -301,32 +302,44 @@ static struct ink_run *ink_chunk_take_fresh(struct ink_chunk *record, unsigned u
     return run;
 }
 
-/* One round: from the masks if the lock is to be had, else fresh. */
-static struct ink_run *ink_chunk_take_once(unsigned units, unsigned alignment, struct ink_locker me)
+/* One round: from the masks if the lock is to be had, else fresh.  *locked: whether it was. */
+static struct ink_run *ink_chunk_take_once(unsigned units, unsigned alignment, bool *locked, struct ink_locker me)
 {
     struct ink_chunk *record = NULL;
     struct ink_run *run = NULL;
-    bool locked = ink_chunks_lock(me);
 
-    if (locked) {
+    *locked = ink_chunks_lock(me);
+    if (*locked) {
         run = ink_chunks_search(units, alignment);
-        record = ink_chunks.spare;
-        if (run != NULL)
-            record = NULL;
-        if (record != NULL)
+        if (run == NULL && ink_chunks.spare != NULL) {
+            record = ink_chunks.spare;
             ink_chunks.spare = (struct ink_chunk *)(void *)record->node.next;
+        }
         ink_chunks_unlock(me);
     }
-    return run != NULL ? run : ink_chunk_take_fresh(record, units, alignment, !locked, me);
+    return run != NULL ? run : ink_chunk_take_fresh(record, units, alignment, !*locked, me);
 }
 
 struct ink_run *ink_chunk_take(unsigned units, unsigned alignment_units, struct ink_locker me)
 {
-    struct ink_run *run = ink_chunk_take_once(units, alignment_units, me);
+    struct ink_run *run = NULL;
+    bool locked = false;
 
+    /* Without fresh memory, the lock is worth a longer wait: there may be free units behind it. */
+    for (int tries = 0; run == NULL && !locked && tries < INK_CHUNK_TRIES; tries++) {
+        run = ink_chunk_take_once(units, alignment_units, &locked, me);
+        if (ink_lock_is_beneath(&ink_chunks.lock, me))
+            break;
+    }
     if (run != NULL)
         ink_owners_set(run->base, units, (ink_owner_t)run);
     return run;
+}
+
+void ink_chunks_look_for_returned(void)
+{
+    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
+        ink_chunk_leave_returned(chunk);
 }
 
 /* Purges withdrawn units, and puts them back.  No lock across the system calls. */

@@ -80,6 +80,9 @@ void ink_chunk_purge_excess(struct ink_locker me);
 /* Returns free units to the system: purges what is dirty, unmaps chunks that are wholly free.  Bytes returned. */
 size_t ink_chunk_trim(struct ink_locker me);
 
+/* In the child of a fork: runs that vanished threads were about to give back are found by whoever takes the lock next. */
+void ink_chunks_look_for_returned(void);
+
 /* All chunk records, newest first; those with owned == 0 describe nothing. */
 struct ink_chunk *ink_chunk_first(void);
 

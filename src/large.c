@@ -161,7 +161,8 @@ const char *ink_large_free(void *p)
     bytes = ink_load_relaxed(&large->bytes);
     ink_large_count((size_t)-1, (size_t)0 - bytes);
     /* The owner word stays and leads to a record that says FREE.  Nobody else writes it before the kernel gives the address out again. */
-    (void)ink_os_unmap(p, bytes);
+    if (!ink_os_unmap(p, bytes))
+        (void)ink_os_purge(p, bytes); /* too many mappings to split one: the address space is lost, the memory is not */
     ink_large_put_record(large);
     return NULL;
 }

@@ -15,6 +15,9 @@
 
 typedef void ink_new_handler(void);
 
+typedef void *ink_nothrow_new(size_t, const void *);
+typedef void *ink_nothrow_new_aligned(size_t, size_t, const void *);
+
 struct ink_cxx_runtime {
     ink_new_handler *(*get_new_handler)(void);       /* std::get_new_handler */
     void *(*allocate_exception)(size_t);             /* __cxa_allocate_exception */
@@ -95,13 +98,55 @@ static INK_NORETURN void ink_cxx_throw_bad_alloc(const struct ink_cxx_runtime *c
     ink_die_internal("__cxa_throw returned");
 }
 
+/* A function of the object that the runtime stands in, or NULL. */
+static void *ink_cxx_own(const struct ink_cxx_runtime *cxx, const char *name)
+{
+    Dl_info object, ours;
+    void *handle, *function;
+
+    if (cxx->throw_exception == NULL || dladdr == NULL || dlopen == NULL || dlsym == NULL ||
+        dladdr(*(void *const *)&cxx->throw_exception, &object) == 0)
+        return NULL;
+    handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    function = handle != NULL ? dlsym(handle, name) : NULL;
+    /* A runtime within the program leads back to us. */
+    if (function == NULL || dladdr(function, &object) == 0 || dladdr((void *)ink_cxx_own, &ours) == 0)
+        return NULL;
+    return object.dli_fbase != ours.dli_fbase ? function : NULL;
+}
+
 /* ---- new ---- */
+
+#if __SIZEOF_SIZE_T__ == 8
+#define INK_NAME_NOTHROW "_ZnwmRKSt9nothrow_t"
+#define INK_NAME_ALIGNED_NOTHROW "_ZnwmSt11align_val_tRKSt9nothrow_t"
+#else
+#define INK_NAME_NOTHROW "_ZnwjRKSt9nothrow_t"
+#define INK_NAME_ALIGNED_NOTHROW "_ZnwjSt11align_val_tRKSt9nothrow_t"
+#endif
+
+/* A handler may end by throwing, and a nothrow new must then return NULL: C cannot catch, but the runtime's own nothrow operators are a catch around our
+ * throwing ones.  False if there are none (a static program): the handler is then called from here, and must not throw. */
+static bool ink_new_nothrow(const struct ink_cxx_runtime *cxx, size_t size, size_t alignment, void **p)
+{
+    bool aligned = alignment > INK_ALIGNMENT;
+    void *function = ink_cxx_own(cxx, aligned ? INK_NAME_ALIGNED_NOTHROW : INK_NAME_NOTHROW);
+
+    if (function == NULL)
+        return false;
+    *p = aligned ? ((ink_nothrow_new_aligned *)function)(size, alignment, NULL) : ((ink_nothrow_new *)function)(size, NULL);
+    return true;
+}
 
 /* What the standard asks of a new that finds no memory: call the new_handler and try again, until there is none. */
 static INK_COLD void *ink_new_again(size_t size, size_t alignment, bool nothrow, const void *caller)
 {
     struct ink_cxx_runtime cxx = ink_cxx_find(caller);
+    void *caught;
 
+    if (nothrow && cxx.get_new_handler != NULL && cxx.get_new_handler() != NULL &&
+        ink_new_nothrow(&cxx, size, alignment, &caught))
+        return caught;
     for (;;) {
         ink_new_handler *handler = cxx.get_new_handler != NULL ? cxx.get_new_handler() : NULL;
         void *p;

@@ -3,6 +3,7 @@
 #include "turn.h"
 #include "cache.h"
 #include "cache_fast.h"
+#include "chunk.h"
 #include "os.h"
 
 #include <errno.h>
@@ -75,6 +76,7 @@ static void ink_threads_adopt(struct ink_thread *mine, uint32_t generation)
         ink_thread_flush(thread, ink_thread_locker(mine, true));
         ink_thread_release(thread);
     }
+    ink_chunks_look_for_returned();
 }
 
 /* This thread is the one that forked: the record is its own, of the generation before. */
