@@ -200,7 +200,7 @@ static struct ink_run *ink_chunks_search(unsigned units, unsigned alignment)
         struct ink_bucket_node *node = ink_chunks.buckets.first[bucket];
 
         for (int i = 0; node != NULL && i < INK_CHUNK_SEARCH; i++, node = node->next) {
-            struct ink_chunk *chunk = (struct ink_chunk *)node;
+            struct ink_chunk *chunk = (struct ink_chunk *)(void *)node;
             int place = ink_chunk_place(chunk, chunk->free, units, alignment);
 
             if (place >= 0) {
@@ -319,7 +319,7 @@ static struct ink_run *ink_chunk_take_once(struct ink_chunk **record, unsigned u
         run = ink_chunks_search(units, alignment);
         if (run == NULL && *record == NULL && ink_chunks.spare != NULL) {
             *record = ink_chunks.spare;
-            ink_chunks.spare = (struct ink_chunk *)(*record)->node.next;
+            ink_chunks.spare = (struct ink_chunk *)(void *)(*record)->node.next;
         }
         ink_chunks_unlock(me);
     }
@@ -389,7 +389,7 @@ static struct ink_chunk *ink_chunk_withdraw_excess(void)
         return NULL;
     for (unsigned bucket = INK_BUCKETS; bucket-- > 0;)
         for (struct ink_bucket_node *node = ink_chunks.buckets.first[bucket]; node != NULL; node = node->next) {
-            struct ink_chunk *chunk = (struct ink_chunk *)node;
+            struct ink_chunk *chunk = (struct ink_chunk *)(void *)node;
 
             if (ink_chunk_is_dirty_spare(chunk)) {
                 ink_units_withdraw(chunk, ink_load_relaxed(&chunk->owned));

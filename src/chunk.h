@@ -90,7 +90,7 @@ struct ink_chunk *ink_chunk_first(void);
 
 static inline struct ink_chunk *ink_chunk_of_run(struct ink_run *run)
 {
-    return (struct ink_chunk *)((char *)(run - run->number) - offsetof(struct ink_chunk, run));
+    return (struct ink_chunk *)(void *)((char *)(run - run->number) - offsetof(struct ink_chunk, run));
 }
 
 static inline enum ink_run_state ink_run_state(const struct ink_run *run)

@@ -65,7 +65,7 @@ static ink_segment_slot_t *ink_segment_leaf(uint32_t number)
 static INK_COLD struct ink_frame *ink_segment_add(void)
 {
     struct ink_segment *segment = ink_meta_alloc(INK_SEGMENT_BYTES, INK_SEGMENT_BYTES);
-    struct ink_frame *frames = (struct ink_frame *)segment;
+    struct ink_frame *frames = (struct ink_frame *)(void *)segment;
     ink_segment_slot_t *leaf;
     uint32_t number;
 

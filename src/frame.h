@@ -87,7 +87,7 @@ static inline struct ink_frame *ink_frame_at(uint32_t index)
     ink_segment_slot_t *leaf = ink_load_acquire(&ink_segment_root[number / INK_SEGMENT_LEAF]);
     struct ink_segment *segment = ink_load_acquire(&leaf[number % INK_SEGMENT_LEAF]);
 
-    return (struct ink_frame *)segment + (index & (INK_SEGMENT_FRAMES - 1));
+    return (struct ink_frame *)(void *)segment + (index & (INK_SEGMENT_FRAMES - 1));
 }
 
 static inline _Atomic uint32_t *ink_frame_state(const struct ink_frame *frame)

@@ -113,16 +113,16 @@ static INK_COLD void *ink_realloc_failed(void *p, size_t usable, size_t size)
 }
 
 /* Items that move to an item, without a look at anything but the class. */
-static INK_ALWAYS_INLINE void *ink_realloc_item(void *p, size_t usable, size_t size)
+static INK_ALWAYS_INLINE void *ink_realloc_item(void *p, const struct ink_size_class *class, size_t size)
 {
     void *moved;
 
-    if (size <= usable && (size >= usable / 2 || usable == INK_ALIGNMENT))
+    if (size <= class->size && size >= class->least)
         return p;
     moved = ink_malloc(size);
     if (ink_unlikely(moved == NULL))
-        return ink_realloc_failed(p, usable, size);
-    memcpy(moved, p, usable < size ? usable : size);
+        return ink_realloc_failed(p, class->size, size);
+    memcpy(moved, p, class->size < size ? class->size : size);
     ink_free(p);
     return moved;
 }
@@ -144,7 +144,7 @@ INK_EXPORT void *realloc(void *p, size_t size)
 
     if (ink_unlikely(class == 0 || size - 1 >= INK_SMALL_MAX))
         return ink_realloc_odd(p, size);
-    return ink_realloc_item(p, ink_size_classes[class].size, size);
+    return ink_realloc_item(p, &ink_size_classes[class], size);
 }
 
 /* ---- aligned ---- */

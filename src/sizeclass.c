@@ -19,6 +19,7 @@ enum {
     [class] = {                                                                                                        \
         .size = (bytes),                                                                                               \
         .inverse = (uint32_t)((((uint64_t)1 << 32) + (bytes) - 1) / (bytes)),                                          \
+        .least = (class) == 1 ? 0 : (bytes) / 2,                                                                       \
         .run_items = (uint16_t)(INK_UNIT * INK_RUN_UNITS(bytes) / (bytes)),                                            \
         .run_units = (uint8_t)INK_RUN_UNITS(bytes),                                                                    \
         .batch_items = (uint8_t)INK_BATCH_ITEMS(bytes),                                                                \

@@ -51,6 +51,7 @@ enum {
 struct ink_size_class {
     uint32_t size;        /* bytes of an item */
     uint32_t inverse;     /* ceil(2^32 / size), see ink_class_item */
+    uint32_t least;       /* for fewer bytes realloc moves an item to a smaller class: half the size, but none is smaller than the first */
     uint16_t run_items;   /* items of a run */
     uint8_t run_units;    /* 64 KiB units of a run */
     uint8_t batch_items;  /* capacity of a full-grown batch */
