@@ -464,6 +464,33 @@ static void fill_with_spared_item(void *arg)
     ink_cache_free(cache, twice->class, hand.item[6], me);
 }
 
+static void fill_with_item_twice(void *arg)
+{
+    struct twice *twice = arg;
+
+    ink_cache_free(cache, twice->class, hand.item[0], me);
+    ink_cache_free(cache, twice->class, twice->p, me);
+    ink_cache_free(cache, twice->class, hand.item[1], me);
+    ink_cache_free(cache, twice->class, twice->p, me);
+    ink_cache_free(cache, twice->class, hand.item[2], me);
+}
+
+/* Two of one item in a full young bin are found by the next free, whatever that frees. */
+static void free_of_another_item_into_young_bin_with_one_twice_dies(void **state)
+{
+    unsigned class = ink_class_for(64);
+    struct twice twice = {.class = class};
+
+    (void)state;
+    hand = (struct hand){.class = class};
+    take_up(&hand, 4);
+    ink_cache_flush(cache, me);
+    ink_freelist_drain(class, me);
+    twice.p = hand.item[3];
+    unit_assert_misuse(fill_with_item_twice, &twice, INK_FAULT_DOUBLE, "free", twice.p);
+    lay_down(&hand, 0);
+}
+
 /* So is one of which the first stands in the spare and the second in the bin. */
 static void free_of_item_in_spare_of_young_bin_dies(void **state)
 {
@@ -555,6 +582,7 @@ UNIT_MAIN(TEST(alloc_in_young_bin_doubles_what_it_takes),
           TEST(single_items_of_every_class_are_conserved),
           TEST(free_of_last_freed_item_dies),
           TEST(free_of_item_in_full_young_bin_dies),
+          TEST(free_of_another_item_into_young_bin_with_one_twice_dies),
           TEST(free_of_item_in_spare_of_young_bin_dies),
           TEST(free_of_no_item_into_full_young_bin_dies),
           TEST(free_of_item_in_grown_bin_dies_at_the_drain))

@@ -1,12 +1,15 @@
-/* The shared freelists: what they hold, how much, and where the rest goes. */
+/* The shared freelists: what they hold, how much, and where the rest goes.
+ *
+ * The source of the runs stands in place of the library's object: a test holds a class lock. */
+#include "run.c"
 #include "freelist.h"
-#include "run.h"
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct ink_locker me = {.owner = 1, .outermost = true};
+static const struct ink_locker other = {.owner = 2, .outermost = true};
 
 static unsigned class_of(size_t bytes)
 {
@@ -137,6 +140,62 @@ static void push_above_bound_drains_the_batch(void **state)
     assert_int_equal(items_out(class), 0);
 }
 
+/* A batch of two items of one shard and two of another. */
+static struct ink_frame *batch_of_two_shards(unsigned class)
+{
+    struct ink_run_class *all = &ink_run_classes[class];
+    struct ink_frame *batch, *second;
+
+    batch = batch_of(class, 4);
+    ink_store_relaxed(&all->current, 1);
+    assert_int_equal(ink_lock_try(&all->shard[0].lock, other), INK_LOCK_TAKEN);
+    second = batch_of(class, 4);
+    ink_lock_release(&all->shard[0].lock, other);
+    ink_store_relaxed(&all->current, 0);
+    for (unsigned i = 2; i < 4; i++) {
+        ink_slot_t *slot = &batch->slot[i], *from = &second->slot[i];
+        void *p = ink_load_relaxed(slot);
+
+        assert_int_not_equal(ink_run_find(p)->shard, ink_run_find(ink_load_relaxed(from))->shard);
+        ink_store_relaxed(slot, ink_load_relaxed(from));
+        ink_store_relaxed(from, p);
+    }
+    ink_freelist_push(class, second, me);
+    return batch;
+}
+
+/* Above the bound no lock is waited for: what cannot go down at once stays a batch, on the list. */
+static void push_above_bound_without_lock_keeps_the_rest_listed(void **state)
+{
+    unsigned class = class_of(2048), bound = ink_freelists[class].bound;
+    struct ink_frame *batch = batch_of_two_shards(class);
+    struct ink_lock *lock = &ink_run_classes[class].shard[1].lock;
+    void *rest[2] = {ink_load_relaxed(&batch->slot[2]), ink_load_relaxed(&batch->slot[3])};
+    size_t listed, out;
+
+    (void)state;
+    while (ink_freelist_depth(class) < bound)
+        ink_freelist_push(class, batch_of(class, 16), me);
+    listed = ink_freelist_items(class);
+    out = items_out(class);
+    assert_int_equal(ink_lock_try(lock, other), INK_LOCK_TAKEN);
+    assert_null(ink_freelist_push_or_drain(class, batch, me));
+    ink_lock_release(lock, other);
+
+    assert_int_equal(items_out(class), out - 2);
+    assert_int_equal(ink_freelist_items(class), listed + 2);
+    assert_int_equal(ink_freelist_depth(class), bound + 1);
+    assert_ptr_equal(ink_freelist_pop(class), batch);
+    assert_int_equal(ink_frame_kind(batch), INK_FRAME_BATCH);
+    assert_int_equal(ink_frame_items(batch), 2);
+    assert_ptr_equal(ink_load_relaxed(&batch->slot[0]), rest[0]);
+    assert_ptr_equal(ink_load_relaxed(&batch->slot[1]), rest[1]);
+    assert_null(ink_load_relaxed(&batch->slot[2]));
+    ink_freelist_push(class, batch, me);
+    ink_freelist_drain(class, me);
+    assert_int_equal(items_out(class), 0);
+}
+
 enum { THREADS = 4 };
 
 struct worker {
@@ -195,4 +254,5 @@ UNIT_MAIN(cmocka_unit_test(pop_of_empty_list_gives_null),
           cmocka_unit_test(items_of_batches_of_any_length_are_counted),
           cmocka_unit_test(bound_of_every_class_pins_little),
           cmocka_unit_test(push_above_bound_drains_the_batch),
+          cmocka_unit_test(push_above_bound_without_lock_keeps_the_rest_listed),
           cmocka_unit_test(pushes_and_pops_by_many_threads_keep_every_item_once))

@@ -202,6 +202,26 @@ static void owners_of_many_leaves_do_not_mix(void **state)
     assert_int_equal(ink_owner_of(at((uintptr_t)0xfff << 32 | 0x560000)), 0);
 }
 
+/* Leaves whose first place in the table is the same have owners of their own all the same. */
+static void owners_of_leaves_that_collide_do_not_mix(void **state)
+{
+    enum { LEAVES = 5 };
+    uintptr_t key[LEAVES], next = 0x30000;
+
+    (void)state;
+    for (uintptr_t i = 0; i < LEAVES; i++) {
+        do
+            next++;
+        while (i > 0 && ink_leaf_first_slot(next) != ink_leaf_first_slot(key[0]));
+        key[i] = next;
+        assert_int_equal(ink_owner_of(at(key[i] << 32)), 0);
+        assert_true(ink_owners_open(at(key[i] << 32), UNIT));
+        ink_owners_set(at(key[i] << 32), 1, i * 16 + 16);
+    }
+    for (uintptr_t i = 0; i < LEAVES; i++)
+        assert_int_equal(ink_owner_of(at(key[i] << 32)), i * 16 + 16);
+}
+
 /* Room is made for all leaves that a range touches, those in the middle too. */
 static void open_of_a_range_of_many_leaves_opens_each(void **state)
 {
@@ -309,6 +329,7 @@ UNIT_MAIN(cmocka_unit_test(class_without_window_is_0),
           cmocka_unit_test(owner_of_units_over_a_leaf_border_holds_for_them_only),
 #if UINTPTR_MAX > 0xffffffffu
           cmocka_unit_test(owners_of_many_leaves_do_not_mix),
+          cmocka_unit_test(owners_of_leaves_that_collide_do_not_mix),
           cmocka_unit_test(open_of_a_range_of_many_leaves_opens_each),
           cmocka_unit_test(open_with_leaf_in_hand_uses_it_only_if_needed),
 #endif
