@@ -8,6 +8,7 @@ static const struct ink_locker alice = {.owner = 1, .outermost = true};
 static const struct ink_locker bob = {.owner = 2, .outermost = true};
 static const struct ink_locker bob_inside = {.owner = 2, .outermost = false};
 static const struct ink_locker nobody = {.owner = INK_LOCK_ANONYMOUS, .outermost = true};
+static const struct ink_locker nobody_inside = {.owner = INK_LOCK_ANONYMOUS, .outermost = false};
 
 /* A free lock is taken at once, a held one is not, a released one is free again. */
 static void try_of_lock_succeeds_only_while_it_is_free(void **state)
@@ -62,8 +63,10 @@ static void try_of_anonymous_lock_by_anonymous_is_busy(void **state)
     (void)state;
     assert_int_equal(ink_lock_try(&lock, nobody), INK_LOCK_TAKEN);
     assert_int_equal(ink_lock_try(&lock, nobody), INK_LOCK_BUSY);
+    assert_int_equal(ink_lock_try(&lock, nobody_inside), INK_LOCK_BUSY);
+    assert_false(ink_lock_is_beneath(&lock, nobody_inside));
     ink_lock_release(&lock, nobody);
-    assert_int_equal(ink_lock_try(&lock, nobody), INK_LOCK_TAKEN);
+    assert_int_equal(ink_lock_try(&lock, nobody_inside), INK_LOCK_TAKEN);
 }
 
 /* Nanoseconds of the fastest of some takes that must all find the lock busy. */
@@ -241,9 +244,26 @@ static void try_in_child_of_own_lock_when_outermost_is_stale(void **state)
     unit_assert_fine(check_own_lock_from_before_fork, &lock);
 }
 
+static void release_lock_from_before_fork(void *arg)
+{
+    UNIT_CHECK(ink_lock_try(arg, bob_inside) == INK_LOCK_BUSY);
+    ink_lock_release(arg, bob_inside);
+    UNIT_CHECK(ink_lock_try(arg, alice) == INK_LOCK_TAKEN);
+}
+
+/* A handler that forks inside an operation returns into it in the child: that gives back what it has, of whatever generation. */
+static void release_in_child_of_lock_from_before_fork_frees_it(void **state)
+{
+    struct ink_lock lock = {0};
+
+    (void)state;
+    assert_int_equal(ink_lock_try(&lock, bob), INK_LOCK_TAKEN);
+    unit_assert_fine(release_lock_from_before_fork, &lock);
+}
+
 static void check_lock_of_anonymous_from_before_fork(void *arg)
 {
-    UNIT_CHECK(ink_lock_try(arg, nobody) == INK_LOCK_STALE);
+    UNIT_CHECK(ink_lock_try(arg, nobody_inside) == INK_LOCK_STALE);
 }
 
 /* A thread without a name that held a lock at a fork is gone like any other. */
@@ -285,5 +305,6 @@ UNIT_MAIN(cmocka_unit_test(try_of_lock_succeeds_only_while_it_is_free),
           cmocka_unit_test(lock_of_many_threads_excludes),
           cmocka_unit_test(try_in_child_of_lock_from_before_fork_is_stale),
           cmocka_unit_test(try_in_child_of_own_lock_when_outermost_is_stale),
+          cmocka_unit_test(release_in_child_of_lock_from_before_fork_frees_it),
           cmocka_unit_test(try_in_child_of_anonymous_lock_is_stale),
           cmocka_unit_test(try_in_child_of_lock_of_suspended_owner_is_busy))

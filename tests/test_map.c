@@ -216,6 +216,51 @@ static void open_of_a_range_of_many_leaves_opens_each(void **state)
 }
 #endif
 
+#if UINTPTR_MAX > 0xffffffffu
+/* A leaf in hand opens the leaf of an address that has none, and comes back if the address has one. */
+static void open_with_leaf_in_hand_uses_it_only_if_needed(void **state)
+{
+    void *address = at((uintptr_t)0x77 << 40), *beside = at(((uintptr_t)0x77 << 40) + 5 * UNIT);
+    struct ink_leaf *leaf = ink_leaf_take(), *kept;
+
+    (void)state;
+    assert_non_null(leaf);
+    assert_null(ink_owners_open_with(address, leaf));
+    ink_owners_set(address, 1, 0x550);
+    leaf = ink_leaf_take();
+    assert_ptr_equal(ink_owners_open_with(beside, leaf), leaf);
+    ink_owners_set(beside, 1, 0x660);
+    assert_int_equal(ink_owner_of(address), 0x550);
+    assert_int_equal(ink_owner_of(beside), 0x660);
+
+    /* What is put by is taken next, and may serve another address then. */
+    ink_leaf_keep(leaf);
+    kept = ink_leaf_take();
+    assert_ptr_equal(kept, leaf);
+    assert_null(ink_owners_open_with(at((uintptr_t)0x78 << 40), kept));
+    ink_owners_set(at((uintptr_t)0x78 << 40), 1, 0x770);
+    assert_int_equal(ink_owner_of(at((uintptr_t)0x78 << 40)), 0x770);
+    assert_int_equal(ink_owner_of(address), 0x550);
+}
+#endif
+
+/* For a row of pointers the owners are the same as one by one, whatever leaf served the last. */
+static void owner_of_next_in_a_row_is_the_owner(void **state)
+{
+    const struct ink_leaf *leaf = NULL;
+    uintptr_t near = PLACE + 3 * UNIT, other = PLACE / 2 & ~(UNIT - 1);
+    const uintptr_t row[] = {near, near + 7, far[5], other, near, far[7], far[7], other + 16, 0, near};
+
+    (void)state;
+    assert_true(ink_owners_open(at(near), UNIT) && ink_owners_open(at(other), UNIT));
+    ink_owners_set(at(near), 1, 0x110);
+    ink_owners_set(at(other), 1, 0x220);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        assert_int_equal(ink_owner_of_next(at(row[i]), &leaf), ink_owner_of(at(row[i])));
+    assert_int_equal(ink_owner_of(at(near)), 0x110);
+    assert_int_equal(ink_owner_of(at(other)), 0x220);
+}
+
 enum { THREADS = 4, OPENED = 200 };
 
 struct opener {
@@ -265,5 +310,7 @@ UNIT_MAIN(cmocka_unit_test(class_without_window_is_0),
 #if UINTPTR_MAX > 0xffffffffu
           cmocka_unit_test(owners_of_many_leaves_do_not_mix),
           cmocka_unit_test(open_of_a_range_of_many_leaves_opens_each),
+          cmocka_unit_test(open_with_leaf_in_hand_uses_it_only_if_needed),
 #endif
+          cmocka_unit_test(owner_of_next_in_a_row_is_the_owner),
           cmocka_unit_test(open_by_many_threads_at_once_loses_no_owner))

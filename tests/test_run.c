@@ -46,6 +46,15 @@ static struct ink_run_sum sum_of(unsigned class)
     return sums[class];
 }
 
+/* The run that p, an item, is in. */
+static __attribute__((noinline)) struct ink_run *run_of(const void *p)
+{
+    struct ink_run *run = ink_run_find(p);
+
+    assert_non_null(run);
+    return run;
+}
+
 static size_t items_out(unsigned class)
 {
     struct ink_run_sum sum = sum_of(class);
@@ -67,10 +76,9 @@ static void refill_of_every_class_gives_distinct_items_of_it(void **state)
         assert_null(item(frame, items));
         assert_int_equal(items_out(class), before + items);
         for (unsigned i = 0; i < items; i++) {
-            struct ink_run *run = ink_run_find(item(frame, i));
+            struct ink_run *run = run_of(item(frame, i));
 
             assert_int_equal(ink_window_class(item(frame, i)), class);
-            assert_non_null(run);
             assert_int_equal(ink_run_state(run), INK_RUN_CLASS);
             assert_null(ink_run_fault(run, class, item(frame, i)));
             assert_false(ink_run_item_is_free(run, item(frame, i)));
@@ -106,8 +114,8 @@ static void refill_hands_out_every_item_of_a_run_once(void **state)
 
             for (unsigned i = 0; i < ink_frame_items(frame); i++) {
                 if (run == NULL)
-                    run = ink_run_find(item(frame, 0));
-                assert_ptr_equal(ink_run_find(item(frame, i)), run);
+                    run = run_of(item(frame, 0));
+                assert_ptr_equal(run_of(item(frame, i)), run);
                 assert_int_equal(seen[(size_t)(item(frame, i) - run->base) / run->size]++, 0);
             }
             got += ink_frame_items(frame);
@@ -116,7 +124,7 @@ static void refill_hands_out_every_item_of_a_run_once(void **state)
         assert_int_equal(sum_of(class).runs, 1);
         assert_int_equal(sum_of(class).free_items, 0);
         all[frames++] = refill(class, 1);
-        assert_ptr_not_equal(ink_run_find(item(all[frames - 1], 0)), run);
+        assert_ptr_not_equal(run_of(item(all[frames - 1], 0)), run);
         assert_int_equal(sum_of(class).runs, 2);
         while (frames-- > 0)
             drain(class, all[frames]);
@@ -142,7 +150,7 @@ static void refill_over_two_runs_takes_what_each_has(void **state)
     assert_int_equal(sum_of(class).free_items, 4);
     second = refill(class, 4);
     assert_int_equal(ink_frame_items(second), 4);
-    assert_ptr_not_equal(ink_run_find(item(second, 0)), ink_run_find(item(second, 3)));
+    assert_ptr_not_equal(run_of(item(second, 0)), run_of(item(second, 3)));
     assert_int_equal(sum_of(class).free_items, 0);
     drain(class, first);
     drain(class, second);
@@ -154,19 +162,19 @@ static void refill_prefers_the_fuller_run(void **state)
 {
     unsigned class = ink_class_for_aligned(1024, 1024), run_items = ink_size_classes[class].run_items;
     struct ink_frame *first = refill(class, run_items - 1), *last = refill(class, 1), *next = refill(class, 32), *more;
-    struct ink_run *full = ink_run_find(item(first, 0)), *half = ink_run_find(item(next, 0));
+    struct ink_run *full = run_of(item(first, 0)), *half = run_of(item(next, 0));
 
     (void)state;
     assert_int_equal(run_items, 64);
-    assert_ptr_equal(ink_run_find(item(last, 0)), full);
+    assert_ptr_equal(run_of(item(last, 0)), full);
     assert_ptr_not_equal(full, half);
     drain(class, last);
     more = refill(class, 1);
-    assert_ptr_equal(ink_run_find(item(more, 0)), full);
+    assert_ptr_equal(run_of(item(more, 0)), full);
     drain(class, first);
     drain(class, more);
     more = refill(class, 1);
-    assert_ptr_equal(ink_run_find(item(more, 0)), half);
+    assert_ptr_equal(run_of(item(more, 0)), half);
     drain(class, more);
     drain(class, next);
 }
@@ -232,7 +240,7 @@ static void drain_to_emptiness_gives_runs_back(void **state)
         while (sum_of(class).runs < 4 && count < FRAMES)
             frames[count++] = refill(class, 63);
         first = item(frames[0], 0);
-        run = ink_run_find(first);
+        run = run_of(first);
         while (count-- > 0)
             drain(class, frames[count]);
         assert_true(sum_of(class).runs <= 1);
@@ -253,7 +261,7 @@ static void run_of_reused_unit_has_the_new_class(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         unsigned class = class_of(sizes[i]);
         struct ink_frame *frame = refill(class, 2);
-        struct ink_run *run = ink_run_find(item(frame, 0));
+        struct ink_run *run = run_of(item(frame, 0));
 
         assert_int_equal(run->size, sizes[i]);
         assert_int_equal(sum_of(class).free_items, ink_size_classes[class].run_items - 2u);
@@ -268,7 +276,7 @@ static void drain_without_lock_leaves_the_row(void **state)
 {
     unsigned class = class_of(64);
     struct ink_frame *frame = refill(class, 5);
-    struct ink_run *run = ink_run_find(item(frame, 0));
+    struct ink_run *run = run_of(item(frame, 0));
     struct ink_lock *lock = &ink_run_classes[class].shard[run->shard].lock;
     char *first = item(frame, 0);
 
@@ -290,17 +298,17 @@ static void refill_without_lock_goes_on_in_another_shard(void **state)
     unsigned class = class_of(320);
     struct ink_frame *before = refill(class, 3), *during, *after;
     struct ink_run_class *all = &ink_run_classes[class];
-    unsigned old = ink_run_find(item(before, 0))->shard;
+    unsigned old = run_of(item(before, 0))->shard;
 
     (void)state;
     assert_int_equal(ink_lock_try(&all->shard[old].lock, other), INK_LOCK_TAKEN);
     during = refill(class, 3);
-    assert_int_not_equal(ink_run_find(item(during, 0))->shard, old);
-    assert_int_equal(ink_load_relaxed(&all->current), ink_run_find(item(during, 0))->shard);
+    assert_int_not_equal(run_of(item(during, 0))->shard, old);
+    assert_int_equal(ink_load_relaxed(&all->current), run_of(item(during, 0))->shard);
     ink_lock_release(&all->shard[old].lock, other);
 
     after = refill(class, 3);
-    assert_ptr_equal(ink_run_find(item(after, 0)), ink_run_find(item(during, 0)));
+    assert_ptr_equal(run_of(item(after, 0)), run_of(item(during, 0)));
     /* A row of both shards. */
     ink_store_relaxed(&before->slot[3], item(after, 0));
     ink_store_relaxed(&before->slot[4], NULL);
@@ -325,7 +333,7 @@ static void refill_with_lock_beneath_does_not_move_the_class(void **state)
     (void)state;
     assert_int_equal(ink_lock_try(&all->shard[current].lock, me), INK_LOCK_TAKEN);
     assert_in_range(ink_run_refill(class, frame, 3, me_inside), 1, 3);
-    assert_int_not_equal(ink_run_find(item(frame, 0))->shard, current);
+    assert_int_not_equal(run_of(item(frame, 0))->shard, current);
     assert_int_equal(ink_load_relaxed(&all->current), current);
     ink_lock_release(&all->shard[current].lock, me);
     drain(class, frame);
@@ -398,7 +406,7 @@ static void drain_of_pointer_behind_last_item_dies(void **state)
     unsigned class = class_of(48);
     struct ink_frame *frame = refill(class, 1);
     char *p = item(frame, 0);
-    struct ink_run *run = ink_run_find(p);
+    struct ink_run *run = run_of(p);
     char *behind = run->base + (size_t)run->items * run->size;
 
     (void)state;
@@ -455,7 +463,7 @@ static void drain_of_item_of_vanished_run_dies(void **state)
     ink_store_relaxed(&frame->slot[1], NULL);
     assert_drain_dies(class, frame, INK_FAULT_DOUBLE, p);
     other_class = refill(next, 2);
-    assert_ptr_equal(ink_run_find(p), ink_run_find(item(other_class, 0)));
+    assert_ptr_equal(run_of(p), run_of(item(other_class, 0)));
     assert_drain_dies(class, frame, INK_FAULT_DOUBLE, p);
     ink_frame_give_empty(frame);
     drain(next, other_class);

@@ -396,6 +396,8 @@ static void start_threads_first(void *arg)
 static void begin_in_threads_of_child_adopts_nothing(void **state)
 {
     (void)state;
+    if (!unit_child_may_start_threads())
+        skip();
     assert_fine_beside_cachers(start_threads_first);
 }
 

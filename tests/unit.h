@@ -42,6 +42,9 @@ struct unit_end {
 /* Runs body in a child of fork. */
 struct unit_end unit_child(void (*body)(void *), void *arg);
 
+/* False under the thread sanitizer, which ends the child of a process with threads as soon as it starts one itself. */
+bool unit_child_may_start_threads(void);
+
 /* The child must have ended by itself, with nothing on stderr. */
 void unit_assert_ended_fine(const struct unit_end *end);
 void unit_assert_fine(void (*body)(void *), void *arg);

@@ -24,7 +24,8 @@ ink_unit_tests = \
 	tests/test_turn \
 	tests/test_heap \
 	tests/test_stats \
-	tests/test_trim
+	tests/test_trim \
+	tests/race_core
 check_PROGRAMS += $(ink_unit_tests)
 TESTS += $(ink_unit_tests)
 
@@ -66,3 +67,5 @@ tests_test_stats_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_stats_LDADD = $(INK_UNIT_LDADD)
 tests_test_trim_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_trim_LDADD = $(INK_UNIT_LDADD)
+tests_race_core_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_race_core_LDADD = $(INK_UNIT_LDADD)
