@@ -135,9 +135,10 @@ void *ink_large_alloc(size_t bytes, size_t alignment)
     return address;
 }
 
+/* The low bits of p must not pass for a state. */
 static struct ink_large *ink_large_find(const void *p)
 {
-    ink_owner_t owner = ink_owner_of(p);
+    ink_owner_t owner = ((uintptr_t)p & INK_LARGE_STATES) == 0 ? ink_owner_of(p) : 0;
 
     return (owner & INK_LARGE_TAG) != 0 ? (struct ink_large *)(owner & ~(ink_owner_t)INK_LARGE_TAG) : NULL;
 }

@@ -76,7 +76,7 @@ static void calls_that_are_refused_leave_errno_alone(void **state)
     assert_null(ink_os_map_aligned(TOO_MUCH, 1 << 21));
     assert_null(ink_os_map_aligned(1 << 21, (size_t)PTRDIFF_MAX / 2 + 1));
     assert_null(ink_os_remap(p, page(), TOO_MUCH, true));
-    assert_false(ink_os_remap_to(p, page(), p + 1, page()));
+    assert_null(ink_os_remap(p + 1, page(), 2 * page(), true));
     assert_false(ink_os_unmap(p + 1, page()));
     assert_false(ink_os_purge(p + 1, page()));
     ink_os_forbid_huge_pages(p + 1, page());
@@ -154,23 +154,6 @@ static void remap_to_less_stays_and_frees_the_end(void **state)
     assert_int_equal(p[0], 1);
     assert_false(unit_is_mapped(p + page(), 3 * page()));
     assert_true(ink_os_unmap(p, page()));
-}
-
-/* A move to a chosen place takes the contents along; what is beyond them reads as zero. */
-static void remap_to_place_moves_contents_there(void **state)
-{
-    char *p = ink_os_map(page()), *place = ink_os_map(4 * page());
-
-    (void)state;
-    memset(p, 0x33, page());
-    memset(place, 0x44, 4 * page());
-    assert_true(ink_os_remap_to(p, page(), place, 4 * page()));
-    assert_int_equal(errno, ERRNO_MARK);
-    assert_int_equal(place[0], 0x33);
-    assert_int_equal(place[page() - 1], 0x33);
-    assert_true(unit_is_zero(place + page(), 3 * page()));
-    assert_false(unit_is_mapped(p, 1));
-    assert_true(ink_os_unmap(place, 4 * page()));
 }
 
 /* A purge that says true has made zeros, and of those pages only. */
@@ -381,7 +364,6 @@ UNIT_MAIN(TEST(page_bytes_is_what_the_system_says),
           TEST(map_aligned_of_odd_length_keeps_the_last_page),
           TEST(remap_of_hemmed_in_mapping_moves_only_if_it_may),
           TEST(remap_to_less_stays_and_frees_the_end),
-          TEST(remap_to_place_moves_contents_there),
           TEST(purge_makes_zeros_of_its_pages_only),
           TEST(forbid_huge_pages_changes_nothing_else),
           TEST(wait_ends_by_itself),
