@@ -102,6 +102,15 @@ static void batch_of_every_class_has_its_number_of_items(void **state)
     }
 }
 
+/* Realloc keeps an item for half its bytes and more; the smallest for any number. */
+static void least_of_every_class_is_half_its_size(void **state)
+{
+    (void)state;
+    assert_int_equal(ink_size_classes[1].least, 0);
+    for (unsigned class = 2; class < INK_CLASS_COUNT; class++)
+        assert_int_equal(ink_size_classes[class].least, ink_size_classes[class].size / 2);
+}
+
 /* At an item's first byte its number is exact; inside an item the number betrays by its offset that it is no boundary. */
 static void item_of_every_offset_is_exact_at_boundaries_only(void **state)
 {
@@ -127,4 +136,5 @@ UNIT_MAIN(cmocka_unit_test(table_grows_from_smallest_to_largest),
           cmocka_unit_test(class_for_aligned_is_smallest_that_fits_and_aligns),
           cmocka_unit_test(run_of_every_class_is_full_of_items),
           cmocka_unit_test(batch_of_every_class_has_its_number_of_items),
+          cmocka_unit_test(least_of_every_class_is_half_its_size),
           cmocka_unit_test(item_of_every_offset_is_exact_at_boundaries_only))
