@@ -6,6 +6,9 @@
 #include "meta.h"
 #include "os.h"
 
+#include <limits.h>
+#include <string.h>
+
 enum {
     INK_LARGE_TAG = 1, /* in an owner word */
     INK_LARGE_BLOCK_RECORDS = 64,
@@ -15,6 +18,8 @@ enum {
     INK_LARGE_LIVE = 1,
     INK_LARGE_BUSY = 2, /* being moved */
     INK_LARGE_STATES = 3,
+    INK_LARGE_UNMAP_BLOCKS = 16384, /* with more live blocks than this, a hole between them may be one mapping too many */
+    INK_LARGE_KEPT_LOOK = 8,        /* kept mappings looked at for one that fits */
 };
 
 struct ink_large {
@@ -23,12 +28,15 @@ struct ink_large {
     _Atomic size_t bytes;   /* of the mapping, from address on; written by whoever has the block */
     _Atomic uint32_t link;  /* number of the next spare record; see head.h */
     uint32_t number;        /* of this record, from 1; constant */
+    bool zeroed;            /* of a kept mapping: it reads as zero */
+    struct ink_large *aside; /* the next of those that one thread has in hand */
 };
 
 /* number -> record, in blocks.  Published by release; never removed. */
 static _Atomic(struct ink_large *) ink_large_blocks[INK_LARGE_BLOCKS];
 static _Atomic uint32_t ink_large_block_count;
-static struct ink_head ink_large_spares;
+static struct ink_head ink_large_spares; /* records without a block */
+static struct ink_head ink_large_kept;   /* records of freed blocks that are still mapped */
 
 static _Atomic size_t ink_large_live_blocks, ink_large_live_bytes, ink_large_peak_blocks, ink_large_peak_bytes;
 
@@ -37,13 +45,26 @@ static struct ink_large *ink_large_at(uint32_t number)
     return &ink_load_acquire(&ink_large_blocks[(number - 1) / INK_LARGE_BLOCK_RECORDS])[(number - 1) % INK_LARGE_BLOCK_RECORDS];
 }
 
-static void ink_large_put_record(struct ink_large *large)
+static void ink_large_push(struct ink_head *head, struct ink_large *large)
 {
-    ink_head_snapshot_t snapshot = ink_head_snapshot(&ink_large_spares);
+    ink_head_snapshot_t snapshot = ink_head_snapshot(head);
 
     do
         ink_store_relaxed(&large->link, ink_head_top(snapshot));
-    while (!ink_head_commit_push(&ink_large_spares, &snapshot, large->number));
+    while (!ink_head_commit_push(head, &snapshot, large->number));
+}
+
+static struct ink_large *ink_large_pop(struct ink_head *head)
+{
+    ink_head_snapshot_t snapshot = ink_head_snapshot(head);
+    struct ink_large *large;
+
+    do {
+        if (ink_head_top(snapshot) == 0)
+            return NULL;
+        large = ink_large_at(ink_head_top(snapshot));
+    } while (!ink_head_commit_pop(head, &snapshot, ink_load_relaxed(&large->link)));
+    return large;
 }
 
 static INK_COLD bool ink_large_add_records(void)
@@ -60,26 +81,17 @@ static INK_COLD bool ink_large_add_records(void)
         block[i].number = number * INK_LARGE_BLOCK_RECORDS + i + 1;
     ink_store_release(&ink_large_blocks[number], block);
     for (uint32_t i = 0; i < INK_LARGE_BLOCK_RECORDS; i++)
-        ink_large_put_record(&block[i]);
+        ink_large_push(&ink_large_spares, &block[i]);
     return true;
 }
 
 static struct ink_large *ink_large_take_record(void)
 {
-    ink_head_snapshot_t snapshot = ink_head_snapshot(&ink_large_spares);
-    struct ink_large *large;
+    struct ink_large *large = ink_large_pop(&ink_large_spares);
 
-    for (;;) {
-        if (ink_head_top(snapshot) == 0) {
-            if (!ink_large_add_records())
-                return NULL;
-            snapshot = ink_head_snapshot(&ink_large_spares);
-            continue;
-        }
-        large = ink_large_at(ink_head_top(snapshot));
-        if (ink_head_commit_pop(&ink_large_spares, &snapshot, ink_load_relaxed(&large->link)))
-            return large;
-    }
+    while (large == NULL && ink_large_add_records())
+        large = ink_large_pop(&ink_large_spares);
+    return large;
 }
 
 static void ink_large_raise_peak(_Atomic size_t *peak, size_t value)
@@ -113,9 +125,56 @@ static size_t ink_large_mapping_bytes(size_t bytes)
     return bytes < INK_UNIT_BYTES ? (size_t)INK_UNIT_BYTES : ink_align_up(bytes, ink_os_page_bytes());
 }
 
-void *ink_large_alloc(size_t bytes, size_t alignment)
+static char *ink_large_address(const struct ink_large *large)
 {
-    size_t mapping = ink_large_mapping_bytes(bytes);
+    return (char *)(ink_load_relaxed(&large->place) & ~(uintptr_t)INK_LARGE_STATES);
+}
+
+static bool ink_large_fits(const struct ink_large *large, size_t mapping, size_t alignment, size_t most)
+{
+    size_t bytes = ink_load_relaxed(&large->bytes);
+
+    return bytes >= mapping && bytes <= most && ((uintptr_t)ink_large_address(large) & (alignment - 1)) == 0;
+}
+
+/* A kept mapping that fits, among the first look; those that do not are put back.  NULL if there is none. */
+static struct ink_large *ink_large_take_kept(size_t mapping, size_t alignment, size_t most, unsigned look)
+{
+    struct ink_large *seen = NULL, *fitting = NULL;
+
+    for (; look != 0 && fitting == NULL; look--) {
+        struct ink_large *large = ink_large_pop(&ink_large_kept);
+
+        if (large == NULL)
+            break;
+        if (ink_large_fits(large, mapping, alignment, most)) {
+            fitting = large;
+        } else {
+            large->aside = seen;
+            seen = large;
+        }
+    }
+    for (struct ink_large *next; seen != NULL; seen = next) {
+        next = seen->aside;
+        ink_large_push(&ink_large_kept, seen);
+    }
+    return fitting;
+}
+
+static void *ink_large_reuse(struct ink_large *large)
+{
+    char *address = ink_large_address(large);
+    size_t bytes = ink_load_relaxed(&large->bytes);
+
+    if (!large->zeroed)
+        memset(address, 0, bytes);
+    ink_large_publish(large, address, bytes);
+    ink_large_count(1, bytes);
+    return address;
+}
+
+static void *ink_large_map(size_t mapping, size_t alignment)
+{
     struct ink_large *large = ink_large_take_record();
     char *address;
 
@@ -127,7 +186,7 @@ void *ink_large_alloc(size_t bytes, size_t alignment)
         address = NULL;
     }
     if (address == NULL) {
-        ink_large_put_record(large);
+        ink_large_push(&ink_large_spares, large);
         return NULL;
     }
     ink_large_publish(large, address, mapping);
@@ -135,9 +194,22 @@ void *ink_large_alloc(size_t bytes, size_t alignment)
     return address;
 }
 
+void *ink_large_alloc(size_t bytes, size_t alignment)
+{
+    size_t mapping = ink_large_mapping_bytes(bytes);
+    struct ink_large *kept = ink_large_take_kept(mapping, alignment, mapping + mapping / 2, INK_LARGE_KEPT_LOOK);
+    void *address = kept != NULL ? ink_large_reuse(kept) : ink_large_map(mapping, alignment);
+
+    if (ink_likely(address != NULL))
+        return address;
+    kept = ink_large_take_kept(mapping, alignment, SIZE_MAX, UINT_MAX);
+    return kept != NULL ? ink_large_reuse(kept) : NULL;
+}
+
+/* The low bits of p must not pass for a state. */
 static struct ink_large *ink_large_find(const void *p)
 {
-    ink_owner_t owner = ink_owner_of(p);
+    ink_owner_t owner = ((uintptr_t)p & INK_LARGE_STATES) == 0 ? ink_owner_of(p) : 0;
 
     return (owner & INK_LARGE_TAG) != 0 ? (struct ink_large *)(owner & ~(ink_owner_t)INK_LARGE_TAG) : NULL;
 }
@@ -161,10 +233,49 @@ const char *ink_large_free(void *p)
     bytes = ink_load_relaxed(&large->bytes);
     ink_large_count((size_t)-1, (size_t)0 - bytes);
     /* The owner word stays and leads to a record that says FREE.  Nobody else writes it before the kernel gives the address out again. */
-    if (!ink_os_unmap(p, bytes))
-        (void)ink_os_purge(p, bytes); /* too many mappings to split one: the address space is lost, the memory is not */
-    ink_large_put_record(large);
+    if (ink_load_relaxed(&ink_large_live_blocks) < INK_LARGE_UNMAP_BLOCKS && ink_os_unmap(p, bytes)) {
+        ink_large_push(&ink_large_spares, large);
+        return NULL;
+    }
+    large->zeroed = ink_os_purge(p, bytes);
+    ink_large_push(&ink_large_kept, large);
     return NULL;
+}
+
+/* One pass over the kept mappings; bytes given back.  *left: some were refused. */
+static size_t ink_large_trim_once(bool *left)
+{
+    struct ink_large *large, *refused = NULL;
+    size_t bytes = 0;
+
+    while ((large = ink_large_pop(&ink_large_kept)) != NULL) {
+        if (ink_os_unmap(ink_large_address(large), ink_load_relaxed(&large->bytes))) {
+            bytes += ink_load_relaxed(&large->bytes);
+            ink_large_push(&ink_large_spares, large);
+        } else {
+            large->aside = refused;
+            refused = large;
+        }
+    }
+    *left = refused != NULL;
+    for (; refused != NULL; refused = large) {
+        large = refused->aside;
+        ink_large_push(&ink_large_kept, refused);
+    }
+    return bytes;
+}
+
+/* What one pass gives back makes room for the pieces that another would leave. */
+size_t ink_large_trim(void)
+{
+    size_t bytes = 0, pass;
+    bool left;
+
+    do {
+        pass = ink_large_trim_once(&left);
+        bytes += pass;
+    } while (left && pass != 0);
+    return bytes;
 }
 
 size_t ink_large_usable(const void *p)

@@ -32,10 +32,24 @@ extern __attribute__((weak)) void __cxa_throw(void *, void *, void *);
 extern __attribute__((weak)) char _ZTISt9bad_alloc[];
 extern __attribute__((weak)) void *_ZTVSt9bad_alloc[];
 extern __attribute__((weak)) void _ZNSt9bad_allocD1Ev(void *);
-extern __attribute__((weak)) void *dlopen(const char *, int);
 extern __attribute__((weak)) int dlclose(void *);
 extern __attribute__((weak)) void *dlsym(void *restrict, const char *restrict);
 extern __attribute__((weak)) int dladdr(const void *, Dl_info *);
+
+/* A handle of the loaded object that holds address, to be closed again; NULL: there is none, or there is no loader.  dlopen is looked up by name: a mere
+ * reference to it makes the linker warn in every static program. */
+static void *ink_object_open(const void *address)
+{
+    void *(*open_object)(const char *, int) = NULL;
+    Dl_info object;
+
+    if (dladdr == NULL || dlclose == NULL || dlsym == NULL)
+        return NULL;
+    *(void **)&open_object = dlsym(RTLD_DEFAULT, "dlopen");
+    if (open_object == NULL || dladdr(address, &object) == 0 || object.dli_fname == NULL)
+        return NULL;
+    return open_object(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
 
 static bool ink_cxx_complete(const struct ink_cxx_runtime *cxx)
 {
@@ -72,15 +86,14 @@ static struct ink_cxx_runtime ink_cxx_in(void *handle)
 static struct ink_cxx_runtime ink_cxx_find(const void *caller)
 {
     struct ink_cxx_runtime cxx = ink_cxx_linked();
-    Dl_info object;
     void *handle;
 
-    if (ink_cxx_complete(&cxx) || dladdr == NULL || dlopen == NULL || dlclose == NULL || dlsym == NULL)
+    if (ink_cxx_complete(&cxx) || dlsym == NULL)
         return cxx;
     cxx = ink_cxx_in(RTLD_DEFAULT);
-    if (ink_cxx_complete(&cxx) || dladdr(caller, &object) == 0 || object.dli_fname == NULL)
+    if (ink_cxx_complete(&cxx))
         return cxx;
-    handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    handle = ink_object_open(caller);
     if (handle != NULL) {
         cxx = ink_cxx_in(handle);
         (void)dlclose(handle); /* it was loaded before, and stays */
@@ -104,16 +117,14 @@ static INK_NORETURN void ink_cxx_throw_bad_alloc(const struct ink_cxx_runtime *c
 /* A function of the object that the runtime stands in, or NULL. */
 static void *ink_cxx_own(const struct ink_cxx_runtime *cxx, const char *name)
 {
+    void *handle = cxx->throw_exception != NULL ? ink_object_open(*(void *const *)&cxx->throw_exception) : NULL;
+    void *function;
     Dl_info object, ours;
-    void *handle, *function;
 
-    if (cxx->throw_exception == NULL || dladdr == NULL || dlopen == NULL || dlclose == NULL || dlsym == NULL ||
-        dladdr(*(void *const *)&cxx->throw_exception, &object) == 0)
+    if (handle == NULL)
         return NULL;
-    handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    function = handle != NULL ? dlsym(handle, name) : NULL;
-    if (handle != NULL)
-        (void)dlclose(handle);
+    function = dlsym(handle, name);
+    (void)dlclose(handle);
     /* A runtime within the program leads back to us. */
     if (function == NULL || dladdr(function, &object) == 0 || dladdr((void *)ink_cxx_own, &ours) == 0)
         return NULL;

@@ -31,8 +31,8 @@ static void ink_sentence_add(struct ink_sentence *s, const char *from, size_t le
 
     if (length > room)
         length = room;
-    memcpy(s->text + s->length, from, length);
-    s->length += length;
+    for (size_t i = 0; i < length; i++)
+        s->text[s->length++] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
 }
 
 static void ink_sentence_add_string(struct ink_sentence *s, const char *from)

@@ -155,9 +155,9 @@ void ink_os_wait(_Atomic uint32_t *word, uint32_t expected)
 }
 #endif
 
-uint32_t ink_os_tid(void)
+uintptr_t ink_os_self(void)
 {
-    return (uint32_t)ink_syscall(SYS_gettid);
+    return (uintptr_t)pthread_self();
 }
 
 bool ink_os_is_first_thread(void)

@@ -35,8 +35,8 @@ void ink_os_yield(void);
 /* Sleeps while *word is expected, for about 50 us at most; nobody need wake us. */
 void ink_os_wait(_Atomic uint32_t *word, uint32_t expected);
 
-/* This thread's kernel id. */
-uint32_t ink_os_tid(void);
+/* What tells this thread from every other that lives: the address of its control block.  No system call. */
+uintptr_t ink_os_self(void);
 
 /* True in the thread that the process (or the child of a fork) began with. */
 bool ink_os_is_first_thread(void);

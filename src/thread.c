@@ -40,9 +40,9 @@ static void ink_cache_init(struct ink_cache *cache)
 }
 
 /* LIVE is written last: whoever sees it sees whose record it is. */
-static void ink_thread_become_live(struct ink_thread *thread, uint32_t tid, uint32_t generation)
+static void ink_thread_become_live(struct ink_thread *thread, uintptr_t self, uint32_t generation)
 {
-    ink_store_relaxed(&thread->tid, tid);
+    ink_store_relaxed(&thread->self, self);
     ink_store_relaxed(&thread->generation, generation);
     ink_store_release(&thread->state, INK_THREAD_LIVE);
 }
@@ -55,7 +55,7 @@ static bool ink_thread_try_free(struct ink_thread *thread)
            ink_cas_acq_rel(&thread->state, &state, INK_THREAD_TAKEN);
 }
 
-static struct ink_thread *ink_thread_new(uint32_t tid, uint32_t generation)
+static struct ink_thread *ink_thread_new(uintptr_t self, uint32_t generation)
 {
     struct ink_thread *thread = ink_meta_alloc(sizeof *thread, INK_LINE_BYTES);
     struct ink_thread *first = ink_thread_first();
@@ -64,14 +64,14 @@ static struct ink_thread *ink_thread_new(uint32_t tid, uint32_t generation)
         return NULL;
     ink_cache_init(&thread->c1);
     thread->number = ink_add_relaxed(&ink_thread_count, 1) % (INK_LOCK_ANONYMOUS - 1) + 1;
-    ink_thread_become_live(thread, tid, generation);
+    ink_thread_become_live(thread, self, generation);
     do
         thread->next = first;
     while (!ink_cas_acq_rel(&ink_threads, &first, thread));
     return thread;
 }
 
-struct ink_thread *ink_thread_acquire(uint32_t tid, uint32_t generation, bool *orphans)
+struct ink_thread *ink_thread_acquire(uintptr_t self, uint32_t generation, bool *orphans)
 {
     struct ink_thread *mine = NULL;
 
@@ -81,22 +81,22 @@ struct ink_thread *ink_thread_acquire(uint32_t tid, uint32_t generation, bool *o
             continue;
         if (ink_load_relaxed(&thread->generation) != generation)
             *orphans = true;
-        else if (ink_load_relaxed(&thread->tid) == tid)
+        else if (ink_load_relaxed(&thread->self) == self)
             mine = thread;
     }
     if (mine != NULL)
         return mine;
     for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next)
         if (ink_thread_try_free(thread)) {
-            ink_thread_become_live(thread, tid, generation);
+            ink_thread_become_live(thread, self, generation);
             return thread;
         }
-    return ink_thread_new(tid, generation);
+    return ink_thread_new(self, generation);
 }
 
 void ink_thread_release(struct ink_thread *thread)
 {
-    ink_store_relaxed(&thread->tid, 0);
+    ink_store_relaxed(&thread->self, 0);
     ink_store_release(&thread->state, INK_THREAD_FREE);
 }
 

@@ -4,7 +4,7 @@
  *   +----------------+                        +--------------------------------+
  *   | ink_tls_cache  |--- distance to --->    | c1: cursors, bins              |
  *   | ink_tls_thread |------------------->    | c2, c3 (made on first need)    |
- *   +----------------+                        | number, tid, generation, state |
+ *   +----------------+                        | number, self, generation, ...  |
  *                                             +--------------------------------+
  *
  * ink_tls_cache is the distance, in bytes, from the constant empty cache to the cache that operations of this thread use.  It is *taken* while an
@@ -51,7 +51,7 @@ struct ink_cache {
 
 enum ink_thread_state {
     INK_THREAD_FREE,    /* anyone may make it his by compare-and-swap */
-    INK_THREAD_TAKEN,   /* his, tid and generation not yet written: nobody else judges it */
+    INK_THREAD_TAKEN,   /* his, self and generation not yet written: nobody else judges it */
     INK_THREAD_LIVE,
     INK_THREAD_EXITING, /* being emptied */
 };
@@ -62,7 +62,7 @@ struct ink_thread {
     _Atomic(struct ink_cache *) c3;
     _Atomic uint32_t state; /* enum ink_thread_state */
     /* Of the thread that uses it.  Written by that thread; read by others in search of records that are theirs or orphaned. */
-    _Atomic uint32_t tid;
+    _Atomic uintptr_t self; /* see ink_os_self */
     _Atomic uint32_t generation;
     ink_lock_owner_t number; /* constant */
     struct ink_thread *next; /* of all records; constant once published */
@@ -103,8 +103,8 @@ static inline intptr_t ink_cache_distance(const struct ink_cache *cache)
 }
 
 /* A record for the calling thread: the one it has already (its TLS was overwritten), a free one, or a new one; NULL: no memory.  LIVE, with this
- * tid and generation.  *orphans is set if there are records of an older generation. */
-struct ink_thread *ink_thread_acquire(uint32_t tid, uint32_t generation, bool *orphans);
+ * self and generation.  *orphans is set if there are records of an older generation. */
+struct ink_thread *ink_thread_acquire(uintptr_t self, uint32_t generation, bool *orphans);
 
 /* Gives up a record whose caches are empty. */
 void ink_thread_release(struct ink_thread *thread);

@@ -4,6 +4,7 @@
 #include "cache_fast.h"
 #include "chunk.h"
 #include "freelist.h"
+#include "large.h"
 #include "run.h"
 #include "turn.h"
 
@@ -24,7 +25,7 @@ size_t ink_trim(void)
     for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
         ink_freelist_drain(class, turn.me);
     ink_run_trim(turn.me);
-    bytes = ink_chunk_trim(turn.me);
+    bytes = ink_chunk_trim(turn.me) + ink_large_trim();
     ink_turn_end(&turn);
     return bytes;
 }

@@ -88,7 +88,6 @@ static void ink_threads_adopt(struct ink_thread *mine, uint32_t generation)
 /* This thread is the one that forked: the record is its own, of the generation before. */
 static INK_COLD void ink_thread_notice_fork(struct ink_thread *thread, uint32_t generation)
 {
-    ink_store_relaxed(&thread->tid, ink_os_tid());
     ink_store_relaxed(&thread->generation, generation);
     ink_lock_owner_is_back();
     ink_threads_adopt(thread, generation);
@@ -99,7 +98,7 @@ static INK_COLD struct ink_thread *ink_thread_make(void)
 {
     uint32_t generation = ink_os_generation();
     bool orphans;
-    struct ink_thread *thread = ink_thread_acquire(ink_os_tid(), generation, &orphans);
+    struct ink_thread *thread = ink_thread_acquire(ink_os_self(), generation, &orphans);
 
     if (thread == NULL)
         return NULL;

@@ -6,6 +6,7 @@ ink_api_tests = \
 	tests/api_basic \
 	tests/api_ifunc \
 	tests/api_libc \
+	tests/api_limits \
 	tests/api_oom \
 	tests/api_plugin_host \
 	tests/api_query \
@@ -49,6 +50,7 @@ tests_api_cxx_SOURCES = tests/api_cxx.cc tests/cxx_operators.h tests/check.h
 tests_api_cxx_CXXFLAGS = $(ink_api_cxxflags)
 tests_api_ifunc_CFLAGS = $(ink_api_cflags)
 tests_api_libc_CFLAGS = $(ink_api_cflags)
+tests_api_limits_CFLAGS = $(ink_api_cflags)
 tests_api_oom_CFLAGS = $(ink_api_cflags)
 tests_api_plugin_host_CFLAGS = $(ink_api_cflags)
 tests_api_query_CFLAGS = $(ink_api_cflags)

@@ -24,7 +24,7 @@ need() {
         if command -v "$program" >/dev/null || [ -f "$program" ]; then
             continue
         elif [ -n "${CI:-}" ]; then
-            fail "$program is not installed (tests/programs.packages lists the packages)"
+            fail "$program is not installed (./bootstrap packages installs what is needed)"
         else
             skip "$program is not installed"
         fi

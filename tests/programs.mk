@@ -1,7 +1,7 @@
-# The library under real programs, real links and small limits; tests/programs.packages lists the
+# The library under real programs, real links and small limits; the table in bootstrap lists the
 # Debian packages that they need.
 
-EXTRA_DIST += tests/lib.sh tests/programs.packages
+EXTRA_DIST += tests/lib.sh
 
 # Real work, once under the system's malloc and once preloaded: the same output, errors and exit code.
 # The slowest comes first, so that the others run beside it.

@@ -76,6 +76,7 @@ static void calls_that_are_refused_leave_errno_alone(void **state)
     assert_null(ink_os_map_aligned(TOO_MUCH, 1 << 21));
     assert_null(ink_os_map_aligned(1 << 21, (size_t)PTRDIFF_MAX / 2 + 1));
     assert_null(ink_os_remap(p, page(), TOO_MUCH, true));
+    assert_null(ink_os_remap(p + 1, page(), 2 * page(), true));
     assert_false(ink_os_unmap(p + 1, page()));
     assert_false(ink_os_purge(p + 1, page()));
     ink_os_forbid_huge_pages(p + 1, page());
@@ -229,7 +230,8 @@ static void write_of_long_text_writes_it_all(void **state)
 
 /* What another thread or process sees. */
 struct seen {
-    uint32_t generation, tid;
+    uint32_t generation;
+    uintptr_t self;
     bool first;
 };
 
@@ -239,13 +241,13 @@ static void see(void *arg)
 
     errno = ERRNO_MARK;
     seen->generation = ink_os_generation();
-    seen->tid = ink_os_tid();
+    seen->self = ink_os_self();
     seen->first = ink_os_is_first_thread();
     UNIT_CHECK(errno == ERRNO_MARK);
 }
 
 /* Threads of a process share its generation; each has an id of its own, and one is the first. */
-static void threads_share_generation_and_differ_in_tid(void **state)
+static void threads_share_generation_and_differ_in_self(void **state)
 {
     struct seen mine, others[2];
 
@@ -254,13 +256,13 @@ static void threads_share_generation_and_differ_in_tid(void **state)
     unit_threads(2, see, others, sizeof others[0]);
     assert_in_range(mine.generation, 1, INK_OS_GENERATIONS - 1);
     assert_true(mine.first);
-    assert_int_equal(mine.tid, getpid());
+    assert_int_equal(mine.self, ink_os_self());
     for (int i = 0; i < 2; i++) {
         assert_int_equal(others[i].generation, mine.generation);
         assert_false(others[i].first);
-        assert_int_not_equal(others[i].tid, mine.tid);
+        assert_int_not_equal(others[i].self, mine.self);
     }
-    assert_int_not_equal(others[0].tid, others[1].tid);
+    assert_int_not_equal(others[0].self, others[1].self);
     assert_int_equal(errno, ERRNO_MARK);
 }
 
@@ -367,7 +369,7 @@ UNIT_MAIN(TEST(page_bytes_is_what_the_system_says),
           TEST(forbid_huge_pages_changes_nothing_else),
           TEST(wait_ends_by_itself),
           TEST(write_of_long_text_writes_it_all),
-          TEST(threads_share_generation_and_differ_in_tid),
+          TEST(threads_share_generation_and_differ_in_self),
           TEST(generation_in_child_differs_from_all_ancestors),
           TEST(generation_after_two_forks_without_asking_differs),
           TEST(generation_after_the_last_number_begins_again),

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static struct ink_thread *acquire(uint32_t tid, uint32_t generation)
+static struct ink_thread *acquire(uintptr_t tid, uint32_t generation)
 {
     bool orphans;
     struct ink_thread *thread = ink_thread_acquire(tid, generation, &orphans);
@@ -29,7 +29,7 @@ static void acquire_of_new_thread_gives_live_record_with_empty_cache(void **stat
 
     (void)state;
     assert_int_equal(ink_load_relaxed(&thread->state), INK_THREAD_LIVE);
-    assert_int_equal(ink_load_relaxed(&thread->tid), 100);
+    assert_int_equal(ink_load_relaxed(&thread->self), 100);
     assert_int_equal(ink_load_relaxed(&thread->generation), 1);
     assert_in_range(thread->number, 1, INK_LOCK_ANONYMOUS - 1);
     while (at != NULL && at != thread)
@@ -74,7 +74,7 @@ static void acquire_after_release_uses_records_again(void **state)
         threads[i] = acquire(300 + i, 1);
     assert_int_equal(records(), count);
     for (uint32_t i = 0; i < 20; i++) {
-        assert_int_equal(ink_load_relaxed(&threads[i]->tid), 300 + i);
+        assert_int_equal(ink_load_relaxed(&threads[i]->self), 300 + i);
         ink_thread_release(threads[i]);
     }
 }
@@ -162,7 +162,7 @@ static void tls_before_first_operation_is_empty(void **state)
 enum { THREADS = 4 };
 
 struct worker {
-    uint32_t tid;
+    uintptr_t tid;
     struct unit_timer timer;
     unsigned long rounds;
 };
@@ -181,7 +181,7 @@ static void acquire_and_release(void *arg)
 
         UNIT_CHECK(thread != NULL && thread->number < 1024);
         UNIT_CHECK(ink_cas_acq_rel(&user[thread->number], &nobody, worker->tid));
-        UNIT_CHECK(ink_load_relaxed(&thread->tid) == worker->tid);
+        UNIT_CHECK(ink_load_relaxed(&thread->self) == worker->tid);
         UNIT_CHECK(ink_thread_acquire(worker->tid, 1, &orphans) == thread);
         UNIT_CHECK(!orphans);
         ink_store_release(&user[thread->number], 0);

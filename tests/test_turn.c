@@ -261,7 +261,7 @@ static void use_in_child(void *arg)
     p[0] = ink_heap_realloc(p[0], 100000);
     UNIT_CHECK(ink_load_relaxed(&thread->generation) == ink_os_generation());
     UNIT_CHECK(ink_load_relaxed(&thread->generation) != parent[0]);
-    UNIT_CHECK(ink_load_relaxed(&thread->tid) == (uint32_t)getpid());
+    UNIT_CHECK(ink_load_relaxed(&thread->self) == ink_os_self());
     UNIT_CHECK(ink_load_relaxed(&ink_tls_cache) == mine());
 }
 
