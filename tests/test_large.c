@@ -1,12 +1,12 @@
-/* Large blocks: mappings of their own, their records, and who may free them. */
-#include "large.h"
-#include "die.h"
-#include "os.h"
+/* Large blocks: mappings of their own, their records, and who may free them.
+ *
+ * The source itself stands in place of the library's object: tests pretend that there are a great many blocks. */
+#include "large.c"
 #include "unit.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -280,6 +280,126 @@ static void free_of_foreign_pointer_is_refused(void **state)
     assert_int_equal(ink_large_usable(mine), 0);
 }
 
+/* ---- so many blocks that freed ones stay mapped ---- */
+
+static int pretend_many(void **state)
+{
+    (void)state;
+    ink_add_relaxed(&ink_large_live_blocks, INK_LARGE_UNMAP_BLOCKS);
+    return 0;
+}
+
+static int pretend_no_more(void **state)
+{
+    (void)state;
+    ink_sub_relaxed(&ink_large_live_blocks, INK_LARGE_UNMAP_BLOCKS);
+    (void)ink_large_trim();
+    return 0;
+}
+
+/* A freed block's mapping is kept, but not what was in it; the next block that fits is there, and zero. */
+static void free_among_very_many_keeps_the_mapping_for_the_next(void **state)
+{
+    struct ink_large_sum before = ink_large_sum();
+    char *p = alloc(2 * MIB), *q;
+
+    (void)state;
+    memset(p, 0x61, 2 * MIB);
+    assert_string_equal(fault_of_free(p), no_fault);
+    assert_true(unit_is_mapped(p, 2 * MIB));
+    assert_true(unit_is_zero(p, 2 * MIB));
+    assert_int_equal(ink_large_usable(p), 0);
+    assert_string_equal(fault_of_free(p), INK_FAULT_DOUBLE);
+    assert_int_equal(ink_large_sum().bytes, before.bytes);
+
+    q = alloc(2 * MIB - 5000);
+    assert_ptr_equal(q, p);
+    assert_true(unit_is_zero(q, 2 * MIB));
+    assert_true(ink_large_usable(q) >= 2 * MIB - 5000);
+    assert_int_equal(ink_large_sum().bytes - before.bytes, ink_large_usable(q));
+    assert_int_equal(ink_large_sum().blocks - before.blocks, 1);
+    assert_string_equal(fault_of_free(q), no_fault);
+}
+
+/* A kept mapping that could not be purged is made zero by hand. */
+static void alloc_of_kept_mapping_not_purged_is_zero(void **state)
+{
+    char *p = alloc(2 * MIB), *q;
+
+    (void)state;
+    assert_string_equal(fault_of_free(p), no_fault);
+    ink_large_find(p)->zeroed = false;
+    memset(p, 0x62, 2 * MIB);
+    q = alloc(2 * MIB);
+    assert_ptr_equal(q, p);
+    assert_true(unit_is_zero(q, 2 * MIB));
+    assert_string_equal(fault_of_free(q), no_fault);
+}
+
+/* A kept mapping serves no block that it is too small for, more than half too large, or not aligned for. */
+static void alloc_takes_no_kept_mapping_that_does_not_fit(void **state)
+{
+    char *p = alloc(4 * MIB), *other[3];
+
+    (void)state;
+    assert_string_equal(fault_of_free(p), no_fault);
+    other[0] = alloc(4 * MIB + 1);
+    other[1] = alloc(2 * MIB + 500000);
+    other[2] = ink_large_alloc(4 * MIB, (size_t)2 << __builtin_ctzll((uintptr_t)p));
+    for (int i = 0; i < 3; i++) {
+        assert_non_null(other[i]);
+        assert_ptr_not_equal(other[i], p);
+    }
+    assert_ptr_equal(alloc(3 * MIB), p);
+    assert_string_equal(fault_of_free(p), no_fault);
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(fault_of_free(other[i]), no_fault);
+}
+
+/* A trim gives kept mappings back to the system, all of them, and once. */
+static void trim_unmaps_what_was_kept(void **state)
+{
+    enum { KEPT = 20 };
+    char *p[KEPT], *live = alloc(2 * MIB);
+
+    (void)state;
+    for (int i = 0; i < KEPT; i++)
+        p[i] = alloc(MIB + 65536);
+    for (int i = 0; i < KEPT; i++)
+        assert_string_equal(fault_of_free(p[i]), no_fault);
+    assert_int_equal(ink_large_trim(), KEPT * (MIB + 65536));
+    for (int i = 0; i < KEPT; i++)
+        assert_false(unit_is_mapped(p[i], 1));
+    assert_int_equal(ink_large_trim(), 0);
+    live[2 * MIB - 1] = 1;
+    assert_string_equal(fault_of_free(live), no_fault);
+}
+
+static void alloc_with_no_memory_left(void *arg)
+{
+    struct rlimit none = {0, 0};
+    void *p;
+
+    UNIT_CHECK(setrlimit(RLIMIT_AS, &none) == 0);
+    UNIT_CHECK(ink_large_alloc(9 * MIB, 16) == NULL);
+    p = ink_large_alloc(MIB + 1, 16);
+    UNIT_CHECK(p == arg && unit_is_zero(p, 8 * MIB));
+    UNIT_CHECK(ink_large_alloc(MIB + 1, 16) == NULL);
+    UNIT_CHECK(ink_large_free(p) == NULL);
+    UNIT_CHECK(ink_large_alloc(8 * MIB, 16) == p);
+}
+
+/* Where the system has no more, a kept mapping of any size will do. */
+static void alloc_without_memory_takes_any_kept_mapping(void **state)
+{
+    char *p = alloc(8 * MIB);
+
+    (void)state;
+    memset(p, 0x63, 8 * MIB);
+    assert_string_equal(fault_of_free(p), no_fault);
+    unit_assert_fine(alloc_with_no_memory_left, p);
+}
+
 /* Two threads that free the same block as nearly at once as can be, again and again. */
 struct race {
     _Atomic(char *) p;        /* the block of this round */
@@ -402,11 +522,19 @@ static void alloc_realloc_free_by_many_threads_keep_blocks_apart(void **state)
 
     (void)state;
     for (unsigned i = 0; i < THREADS; i++)
-        workers[i] = (struct worker){i, unit_timer_start(0.4), (unsigned char)(i + 1)};
+        workers[i] = (struct worker){i, unit_timer_start(0.3), (unsigned char)(i + 1)};
     unit_threads(THREADS, alloc_realloc_free, workers, sizeof workers[0]);
     assert_int_equal(ink_large_sum().blocks, before.blocks);
     assert_int_equal(ink_large_sum().bytes, before.bytes);
 }
+
+/* So they do when mappings are kept and change hands. */
+static void alloc_realloc_free_among_very_many_keep_blocks_apart(void **state)
+{
+    alloc_realloc_free_by_many_threads_keep_blocks_apart(state);
+}
+
+#define AMONG_MANY(f) cmocka_unit_test_setup_teardown(f, pretend_many, pretend_no_more)
 
 UNIT_MAIN(cmocka_unit_test(alloc_gives_zeroed_block_until_it_is_freed),
           cmocka_unit_test(alloc_of_few_bytes_gives_a_block),
@@ -422,4 +550,10 @@ UNIT_MAIN(cmocka_unit_test(alloc_gives_zeroed_block_until_it_is_freed),
           cmocka_unit_test(free_of_misaligned_pointer_is_refused),
           cmocka_unit_test(free_of_foreign_pointer_is_refused),
           cmocka_unit_test(free_of_one_block_by_two_threads_succeeds_once),
-          cmocka_unit_test(alloc_realloc_free_by_many_threads_keep_blocks_apart))
+          cmocka_unit_test(alloc_realloc_free_by_many_threads_keep_blocks_apart),
+          AMONG_MANY(free_among_very_many_keeps_the_mapping_for_the_next),
+          AMONG_MANY(alloc_of_kept_mapping_not_purged_is_zero),
+          AMONG_MANY(alloc_takes_no_kept_mapping_that_does_not_fit),
+          AMONG_MANY(trim_unmaps_what_was_kept),
+          AMONG_MANY(alloc_without_memory_takes_any_kept_mapping),
+          AMONG_MANY(alloc_realloc_free_among_very_many_keep_blocks_apart))

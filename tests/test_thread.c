@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-static struct ink_thread *acquire(uintptr_t tid, uint32_t generation)
+static struct ink_thread *acquire(uintptr_t self, uint32_t generation)
 {
     bool orphans;
-    struct ink_thread *thread = ink_thread_acquire(tid, generation, &orphans);
+    struct ink_thread *thread = ink_thread_acquire(self, generation, &orphans);
 
     assert_non_null(thread);
     return thread;
@@ -79,7 +79,7 @@ static void acquire_after_release_uses_records_again(void **state)
     }
 }
 
-/* The record of an older generation with the same tid is another thread's: it is told of and left alone. */
+/* The record of an older generation with the same control block is another thread's: it is told of and left alone. */
 static void acquire_in_new_generation_tells_of_orphans(void **state)
 {
     struct ink_thread *old = acquire(400, 1), *new;
@@ -162,13 +162,13 @@ static void tls_before_first_operation_is_empty(void **state)
 enum { THREADS = 4 };
 
 struct worker {
-    uintptr_t tid;
+    uintptr_t self;
     struct unit_timer timer;
     unsigned long rounds;
 };
 
 /* Whose record it is, by number, as far as the workers say. */
-static _Atomic uint32_t user[1024];
+static _Atomic uintptr_t user[1024];
 
 static void acquire_and_release(void *arg)
 {
@@ -176,13 +176,13 @@ static void acquire_and_release(void *arg)
     bool orphans;
 
     while (!unit_timer_over(&worker->timer)) {
-        struct ink_thread *thread = ink_thread_acquire(worker->tid, 1, &orphans);
-        uint32_t nobody = 0;
+        struct ink_thread *thread = ink_thread_acquire(worker->self, 1, &orphans);
+        uintptr_t nobody = 0;
 
         UNIT_CHECK(thread != NULL && thread->number < 1024);
-        UNIT_CHECK(ink_cas_acq_rel(&user[thread->number], &nobody, worker->tid));
-        UNIT_CHECK(ink_load_relaxed(&thread->self) == worker->tid);
-        UNIT_CHECK(ink_thread_acquire(worker->tid, 1, &orphans) == thread);
+        UNIT_CHECK(ink_cas_acq_rel(&user[thread->number], &nobody, worker->self));
+        UNIT_CHECK(ink_load_relaxed(&thread->self) == worker->self);
+        UNIT_CHECK(ink_thread_acquire(worker->self, 1, &orphans) == thread);
         UNIT_CHECK(!orphans);
         ink_store_release(&user[thread->number], 0);
         ink_thread_release(thread);

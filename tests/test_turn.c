@@ -392,6 +392,53 @@ static void start_threads_first(void *arg)
         UNIT_CHECK(ink_freelist_depth(class) == 0);
 }
 
+struct sibling {
+    pthread_barrier_t cached, adopted;
+};
+
+/* A thread of the child, with something in its cache while the first one adopts. */
+static void *stay_cached(void *arg)
+{
+    struct sibling *sibling = arg;
+    void *p = ink_heap_alloc(80);
+    struct ink_thread *mine;
+
+    mine = ink_tls_thread;
+    ink_heap_free(p, "free");
+    pthread_barrier_wait(&sibling->cached);
+    pthread_barrier_wait(&sibling->adopted);
+    UNIT_CHECK(ink_load_relaxed(&mine->state) == INK_THREAD_LIVE);
+    UNIT_CHECK(ink_load_relaxed(&mine->c1.cursor[ink_class_for(80)]) != INK_NO_CURSOR);
+    UNIT_CHECK(ink_heap_alloc(80) == p);
+    ink_heap_free(p, "free");
+    return NULL;
+}
+
+static void adopt_beside_live_sibling(void *arg)
+{
+    struct sibling sibling;
+    pthread_t thread;
+
+    (void)arg;
+    pthread_barrier_init(&sibling.cached, NULL, 2);
+    pthread_barrier_init(&sibling.adopted, NULL, 2);
+    UNIT_CHECK(pthread_create(&thread, NULL, stay_cached, &sibling) == 0);
+    pthread_barrier_wait(&sibling.cached);
+    ink_heap_free(ink_heap_alloc(100000), "free");
+    UNIT_CHECK(ink_load_relaxed(&ink_tls_thread->generation) == ink_os_generation());
+    pthread_barrier_wait(&sibling.adopted);
+    UNIT_CHECK(pthread_join(thread, NULL) == 0);
+}
+
+/* What a living thread of the child has cached is not taken from it. */
+static void begin_in_child_leaves_its_own_threads_alone(void **state)
+{
+    (void)state;
+    if (!unit_child_may_start_threads())
+        skip();
+    assert_fine_beside_cachers(adopt_beside_live_sibling);
+}
+
 /* A child that starts threads before it allocates itself: its first thread's record is not taken for an orphan. */
 static void begin_in_threads_of_child_adopts_nothing(void **state)
 {
@@ -413,4 +460,5 @@ UNIT_MAIN(TEST(begin_of_outermost_turn_gives_own_cache),
           TEST(begin_in_child_renews_the_record),
           TEST(begin_in_child_of_thread_without_record_makes_one),
           TEST(begin_in_child_adopts_what_vanished_threads_cached),
+          TEST(begin_in_child_leaves_its_own_threads_alone),
           TEST(begin_in_threads_of_child_adopts_nothing))
