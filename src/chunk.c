@@ -165,11 +165,9 @@ static struct ink_run *ink_chunk_carve(struct ink_chunk *chunk, unsigned place, 
 
     run->base = chunk->base + (size_t)place * INK_UNIT_BYTES;
     run->bucket = INK_BUCKET_NONE;
-    run->zeroed = (chunk->zero & mask) == mask;
     ink_store_relaxed(&run->units, (uint8_t)units);
     ink_store_release(&run->state, INK_RUN_TAKEN);
     ink_units_mark(chunk, mask & ~ink_units_mask(place, 1), INK_RUN_FREE);
-    chunk->stuck = false;
     return run;
 }
 
@@ -207,6 +205,8 @@ static struct ink_run *ink_chunks_search(unsigned units, unsigned alignment)
                 struct ink_run *run = ink_chunk_carve(chunk, (unsigned)place, units);
                 uint32_t mask = ink_units_mask((unsigned)place, units);
 
+                run->zeroed = (chunk->zero & mask) == mask;
+                chunk->stuck = false;
                 ink_chunk_set_free(chunk, chunk->free & ~mask, chunk->zero & ~mask);
                 return run;
             }

@@ -31,6 +31,36 @@ static bool ink_syscall_failed(long result)
     return (unsigned long)result > (unsigned long)-4096L;
 }
 
+/* The kernel orders whoever gives memory back before whoever is given it next.  ThreadSanitizer has to be told. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define INK_OS_TSAN 1
+#endif
+#endif
+#if defined(INK_OS_TSAN) || defined(__SANITIZE_THREAD__)
+void __tsan_acquire(void *);
+void __tsan_release(void *);
+static char ink_os_memory_order;
+
+static void ink_os_memory_leaves(void)
+{
+    __tsan_release(&ink_os_memory_order);
+}
+
+static void ink_os_memory_comes(void)
+{
+    __tsan_acquire(&ink_os_memory_order);
+}
+#else
+static inline void ink_os_memory_leaves(void)
+{
+}
+
+static inline void ink_os_memory_comes(void)
+{
+}
+#endif
+
 size_t ink_os_page_bytes(void)
 {
     static _Atomic size_t page_bytes; /* 0: not asked yet; every writer writes the same */
@@ -60,6 +90,7 @@ void *ink_os_map(size_t bytes)
     long address = ink_syscall(INK_SYS_MMAP, 0L, bytes, (long)(PROT_READ | PROT_WRITE),
                                (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
 
+    ink_os_memory_comes();
     return ink_syscall_failed(address) ? NULL : (void *)address;
 }
 
@@ -92,13 +123,17 @@ void *ink_os_map_aligned(size_t bytes, size_t alignment)
 
 bool ink_os_unmap(void *address, size_t bytes)
 {
+    ink_os_memory_leaves();
     return !ink_syscall_failed(ink_syscall(SYS_munmap, address, bytes));
 }
 
 void *ink_os_remap(void *address, size_t old_bytes, size_t new_bytes, bool may_move)
 {
-    long moved = ink_syscall(SYS_mremap, address, old_bytes, new_bytes, may_move ? (long)MREMAP_MAYMOVE : 0L);
+    long moved;
 
+    ink_os_memory_leaves();
+    moved = ink_syscall(SYS_mremap, address, old_bytes, new_bytes, may_move ? (long)MREMAP_MAYMOVE : 0L);
+    ink_os_memory_comes();
     return ink_syscall_failed(moved) ? NULL : (void *)moved;
 }
 
