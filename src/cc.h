@@ -44,6 +44,9 @@ static inline uintptr_t ink_align_up(uintptr_t a, size_t alignment)
     return (a + alignment - 1) & ~((uintptr_t)alignment - 1);
 }
 
+/* A flag that is exchanged: a word, because a byte's read-modify-write is a library call on some machines (riscv64 under gcc 12). */
+typedef _Atomic uint32_t ink_flag_t;
+
 /* Named by order, so that a wrong order is visible where it is used. */
 #define ink_load_relaxed(p) atomic_load_explicit((p), memory_order_relaxed)
 #define ink_load_acquire(p) atomic_load_explicit((p), memory_order_acquire)

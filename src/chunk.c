@@ -24,7 +24,7 @@ static struct {
 
 static _Atomic(struct ink_chunk *) ink_chunk_list;
 static _Atomic uint32_t ink_chunk_mapped; /* chunks mapped so far */
-static _Atomic bool ink_chunk_some_returned; /* a run is RETURNED that nobody has merged */
+static ink_flag_t ink_chunk_some_returned; /* a run is RETURNED that nobody has merged */
 
 struct ink_chunk *ink_chunk_first(void)
 {
@@ -153,7 +153,7 @@ static void ink_units_mark(struct ink_chunk *chunk, uint32_t units, enum ink_run
     for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
         if (units >> i & 1) {
             ink_store_relaxed(&chunk->run[i].units, 1);
-            ink_store_release(&chunk->run[i].state, (uint8_t)state);
+            ink_store_release(&chunk->run[i].state, state);
         }
 }
 

@@ -38,18 +38,18 @@ struct ink_run {
     /* Bit i set: item i is free and in nobody's hand.  Written under the class lock; read by anyone. */
     _Atomic(_Atomic uint64_t *) words;
     _Atomic uint64_t *external; /* bitmap of more than INK_RUN_INLINE_WORDS, kept for the next run of this unit */
-    uint32_t size;              /* bytes of an item */
-    uint32_t inverse;           /* see ink_class_item */
+    _Atomic uint32_t state;  /* enum ink_run_state: the truth about its units.  FREE -> TAKEN and RETURNED -> FREE under the chunk lock */
+    uint32_t inverse;        /* see ink_class_item */
+    uint16_t size;           /* bytes of an item */
     _Atomic uint16_t items;  /* constant while in use; statistics read it at any time, and of words and units too */
     uint16_t free;           /* bits set; class lock */
     uint16_t next_step;      /* the number of free items at which it belongs into the next bucket, or is wholly free; class lock */
-    _Atomic uint8_t state;   /* enum ink_run_state: the truth about its units.  FREE -> TAKEN and RETURNED -> FREE under the chunk lock */
     _Atomic uint8_t class;   /* constant while in use */
     _Atomic uint8_t units;   /* constant while in use */
     uint8_t number;          /* of its first unit; constant */
     uint8_t bucket;          /* class lock */
-    uint8_t external_words; /* length of external */
-    uint8_t shard;          /* whose lock guards it; constant while in use */
+    uint8_t external_words;  /* length of external */
+    uint8_t shard;           /* whose lock guards it; constant while in use */
     bool zeroed;             /* all its bytes were zero when it was taken */
     _Alignas(8) _Atomic uint64_t inline_words[INK_RUN_INLINE_WORDS];
 };
@@ -64,7 +64,7 @@ struct ink_chunk {
     uint8_t bucket;              /* chunk lock */
     bool stuck;                  /* its pages could not be purged (locked memory); until a run is taken from it.  Chunk lock */
     /* Some run of it is RETURNED.  Set by whoever could not get the lock, cleared by whoever merges. */
-    _Atomic bool some_returned;
+    ink_flag_t some_returned;
     struct ink_chunk *next; /* of all records ever made; constant once published */
     _Alignas(INK_LINE_BYTES) struct ink_run run[INK_CHUNK_UNITS];
 };

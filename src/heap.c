@@ -175,7 +175,7 @@ static struct ink_block ink_block_find(const void *p)
 
 static void ink_range_free(struct ink_run *run, void *p, const char *function, struct ink_locker me)
 {
-    uint8_t state = INK_RUN_RANGE;
+    uint32_t state = INK_RUN_RANGE;
 
     /* Of two frees at once only one wins. */
     if (!ink_cas_acq_rel(&run->state, &state, INK_RUN_RETURNED))

@@ -29,7 +29,7 @@ _Atomic(struct ink_leaf *) ink_leaves[INK_LEAF_SLOTS];
 
 /* The first leaf: most processes need no other, and none needs a system call for it. */
 static struct ink_leaf ink_leaf_first;
-static _Atomic bool ink_leaf_first_taken;
+static ink_flag_t ink_leaf_first_taken;
 
 /* One leaf put by. */
 static _Atomic(struct ink_leaf *) ink_leaf_kept;

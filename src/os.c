@@ -226,7 +226,7 @@ static void ink_generation_wipe(void)
 /* Asks the kernel to zero the page in children; where it cannot (before Linux 4.14) the child's side of fork does it. */
 static void ink_generation_arm(void)
 {
-    static _Atomic bool armed; /* once: pthread_atfork may allocate, and lead here again */
+    static ink_flag_t armed; /* once: pthread_atfork may allocate, and lead here again */
 
     if (ink_exchange_acq_rel(&armed, true))
         return;

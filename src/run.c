@@ -3,6 +3,8 @@
 #include "die.h"
 #include "meta.h"
 
+static_assert(INK_SMALL_MAX <= UINT16_MAX, "a run's record holds the size of an item");
+
 enum {
     INK_RUN_SHARDS = 4,
     INK_WORD_BITS = 64,
@@ -194,7 +196,7 @@ static struct ink_run *ink_run_make(unsigned class, struct ink_locker me)
 
     if (run == NULL)
         return NULL;
-    run->size = sizes->size;
+    run->size = (uint16_t)sizes->size;
     run->inverse = sizes->inverse;
     run->free = sizes->run_items;
     run->bucket = INK_BUCKET_NONE;

@@ -46,7 +46,7 @@ struct ink_cache {
     _Atomic(struct ink_frame *) empty[INK_CACHE_EMPTIES];
     _Atomic uint8_t empties;
     /* Of c2 and c3: an operation works in it.  Exchange. */
-    _Atomic bool taken;
+    ink_flag_t taken;
 };
 
 enum ink_thread_state {

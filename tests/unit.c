@@ -135,6 +135,11 @@ bool unit_child_may_start_threads(void)
     return !UNIT_THREAD_SANITIZER;
 }
 
+bool unit_child_may_share_memory(void)
+{
+    return !UNIT_THREAD_SANITIZER;
+}
+
 uint64_t unit_nanoseconds(void)
 {
     struct timespec now;

@@ -44,6 +44,8 @@ struct unit_end unit_child(void (*body)(void *), void *arg);
 
 /* False under the thread sanitizer, which ends the child of a process with threads as soon as it starts one itself. */
 bool unit_child_may_start_threads(void);
+/* False under the thread sanitizer, which takes a child that shares our memory for a fork, and unlocks its own state twice. */
+bool unit_child_may_share_memory(void);
 
 /* The child must have ended by itself, with nothing on stderr. */
 void unit_assert_ended_fine(const struct unit_end *end);
