@@ -1,14 +1,11 @@
-# INK_WITH_HEAD: --with-head=index|wide|locked chooses the versioned head of the shared freelists.
+# INK_WITH_HEAD: --with-head=index|wide|locked chooses the versioned head of the shared freelists.  Sets ink_head.
 AC_DEFUN([INK_WITH_HEAD], [
   AC_ARG_WITH([head],
     [AS_HELP_STRING([--with-head=index|wide|locked],
       [versioned head of the shared freelists @<:@index@:>@])],
     [ink_head=$withval], [ink_head=index])
   AS_CASE([$ink_head],
-    [index], [],
-    [wide|locked],
-      [AC_MSG_ERROR([--with-head=$ink_head comes with a later release; this one has --with-head=index.])],
+    [index|wide|locked], [],
     [AC_MSG_ERROR([--with-head=$ink_head is not known; the valid values are index, wide and locked.])])
-  AC_DEFINE([INK_HEAD_INDEX], [1], [The shared freelists use head_index.h.])
   AC_SUBST([INK_HEAD], [$ink_head])
 ])

@@ -64,6 +64,12 @@ typedef _Atomic uint32_t ink_flag_t;
 #define ink_add_relaxed(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
 #define ink_sub_relaxed(p, v) atomic_fetch_sub_explicit((p), (v), memory_order_relaxed)
 
+/* Stands between a snapshot of a lock-free structure and the commit that relies on it.  A test defines it before it includes anything, to put
+ * other threads' operations, or other threads, there. */
+#ifndef INK_BETWEEN
+#define INK_BETWEEN() ((void)0)
+#endif
+
 /* Orders this thread's stores against its own signal handlers and against a fork's snapshot; no instruction. */
 #define ink_signal_fence() atomic_signal_fence(memory_order_seq_cst)
 

@@ -21,30 +21,14 @@ struct ink_frame *ink_frame_next(const struct ink_frame *frame)
 
 unsigned ink_stack_depth(struct ink_stack *stack)
 {
-    return ink_frame_depth(ink_head_top(ink_head_snapshot(&stack->head)));
-}
-
-void ink_stack_push(struct ink_stack *stack, struct ink_frame *frame)
-{
-    (void)ink_stack_push_below(stack, frame, UINT32_MAX);
+    return ink_frame_depth(ink_head_top_index(ink_head_snapshot(&stack->head)));
 }
 
 struct ink_frame *ink_stack_top(struct ink_stack *stack)
 {
-    uint32_t index = ink_head_top(ink_head_snapshot(&stack->head));
+    uint32_t index = ink_head_top_index(ink_head_snapshot(&stack->head));
 
     return index != 0 ? ink_frame_at(index) : NULL;
-}
-
-struct ink_frame *ink_stack_pop_all(struct ink_stack *stack)
-{
-    ink_head_snapshot_t snapshot = ink_head_snapshot(&stack->head);
-
-    do
-        if (ink_head_top(snapshot) == 0)
-            return NULL;
-    while (!ink_head_commit_pop(&stack->head, &snapshot, 0));
-    return ink_frame_at(ink_head_top(snapshot));
 }
 
 static ink_segment_slot_t *ink_segment_leaf(uint32_t number)

@@ -166,16 +166,20 @@ static inline bool ink_stack_push_below(struct ink_stack *stack, struct ink_fram
     unsigned depth;
 
     do {
-        depth = ink_frame_depth(ink_head_top(snapshot));
+        depth = ink_frame_depth(ink_head_top_index(snapshot));
         if (depth >= bound)
             return false;
-        ink_store_relaxed(&segment->link[number], ink_head_top(snapshot));
+        ink_store_relaxed(&segment->link[number], ink_head_top_index(snapshot));
         ink_store_relaxed(&segment->depth[number], depth + 1);
+        INK_BETWEEN();
     } while (!ink_head_commit_push(&stack->head, &snapshot, ink_frame_index(frame)));
     return true;
 }
 
-void ink_stack_push(struct ink_stack *stack, struct ink_frame *frame);
+static inline void ink_stack_push(struct ink_stack *stack, struct ink_frame *frame)
+{
+    (void)ink_stack_push_below(stack, frame, UINT32_MAX);
+}
 
 /* The frame on top, or NULL.  The link may be read late, of a frame that somebody else has popped and pushed elsewhere: the segment is mapped for
  * ever, the read is atomic, and the version makes the commit fail. */
@@ -186,18 +190,30 @@ static inline struct ink_frame *ink_stack_pop(struct ink_stack *stack)
     uint32_t next;
 
     do {
-        if (ink_head_top(snapshot) == 0)
+        if (ink_head_top_index(snapshot) == 0)
             return NULL;
-        top = ink_frame_at(ink_head_top(snapshot));
+        top = ink_frame_at(ink_head_top_index(snapshot));
         next = ink_load_relaxed(&ink_segment_of(top)->link[ink_segment_number_of(top)]);
+        INK_BETWEEN();
     } while (!ink_head_commit_pop(&stack->head, &snapshot, next));
     return top;
 }
 
+/* All frames, chained by ink_frame_next; NULL if there are none. */
+static inline struct ink_frame *ink_stack_pop_all(struct ink_stack *stack)
+{
+    ink_head_snapshot_t snapshot = ink_head_snapshot(&stack->head);
+
+    do {
+        if (ink_head_top_index(snapshot) == 0)
+            return NULL;
+        INK_BETWEEN();
+    } while (!ink_head_commit_pop(&stack->head, &snapshot, 0));
+    return ink_frame_at(ink_head_top_index(snapshot));
+}
+
 /* The frame on top, left there: to look at, no more. */
 struct ink_frame *ink_stack_top(struct ink_stack *stack);
-/* All frames, chained by ink_frame_next; NULL if there are none. */
-struct ink_frame *ink_stack_pop_all(struct ink_stack *stack);
 /* About how many frames the stack holds: exact if nobody changes it meanwhile. */
 unsigned ink_stack_depth(struct ink_stack *stack);
 /* The next frame of a chain, or NULL. */

@@ -50,7 +50,7 @@ static void ink_large_push(struct ink_head *head, struct ink_large *large)
     ink_head_snapshot_t snapshot = ink_head_snapshot(head);
 
     do
-        ink_store_relaxed(&large->link, ink_head_top(snapshot));
+        ink_store_relaxed(&large->link, ink_head_top_index(snapshot));
     while (!ink_head_commit_push(head, &snapshot, large->number));
 }
 
@@ -60,9 +60,9 @@ static struct ink_large *ink_large_pop(struct ink_head *head)
     struct ink_large *large;
 
     do {
-        if (ink_head_top(snapshot) == 0)
+        if (ink_head_top_index(snapshot) == 0)
             return NULL;
-        large = ink_large_at(ink_head_top(snapshot));
+        large = ink_large_at(ink_head_top_index(snapshot));
     } while (!ink_head_commit_pop(head, &snapshot, ink_load_relaxed(&large->link)));
     return large;
 }

@@ -23,8 +23,6 @@ sanitizers="the valid values are none, address, undefined and thread."
 levels="the valid values are no, yes and paranoid."
 options="the valid ones are --with-head=index|wide|locked --with-sanitizer=none|address|undefined|thread --enable-debug[=paranoid] and the usual ones that --help lists."
 
-refused "--with-head=wide comes with a later release; this one has --with-head=index." --with-head=wide
-refused "--with-head=locked comes with a later release; this one has --with-head=index." --with-head=locked
 refused "--with-head=narrow is not known; $heads" --with-head=narrow
 refused "--with-head=yes is not known; $heads" --with-head
 refused "--with-head= is not known; $heads" --with-head=

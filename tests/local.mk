@@ -1,6 +1,7 @@
 # What make check runs.  Each group of tests has its own fragment, which appends to the variables below.
 #
 #   tests/test_<module>.c   unit test: links libinkcore.la, runs on libc's malloc      tests/unit.mk
+#   tests/*_<tier>          the same, of what stands on the head, for each tier        tests/heads.mk
 #   tests/api_*.c race_*.c  program that must run on inkalloc: not linked, preloaded   tests/api.mk
 #   tests/die_*.c           misuse: must abort with the line given in its first line   tests/api.mk
 #   tests/*.sh              script; finds everything through the environment below     tests/programs.mk
@@ -58,6 +59,7 @@ TESTS += $(ink_build_tests)
 EXTRA_DIST += $(ink_build_tests) tests/run-test.sh tests/under-inkalloc.sh tests/die-check.sh
 
 include $(top_srcdir)/tests/unit.mk
+include $(top_srcdir)/tests/heads.mk
 include $(top_srcdir)/tests/api.mk
 include $(top_srcdir)/tests/programs.mk
 include $(top_srcdir)/tests/guard.mk

@@ -1,20 +1,20 @@
-/* The versioned head: removal is refused to whoever looked before another removal. */
+/* The versioned head, each tier in a program of its own: removal is refused to whoever looked before another removal. */
 #include "head.h"
 #include "unit.h"
 
-/* Links of a small stack of indices 1 .. 7, as its users keep them. */
-static uint32_t links[8];
+/* Links of a small stack of nodes 1 .. 7, as its users keep them. */
+static ink_head_link_t links[8];
 
-static void push(struct ink_head *head, uint32_t index)
+static void push(struct ink_head *head, ink_head_link_t node)
 {
     ink_head_snapshot_t snapshot = ink_head_snapshot(head);
 
     do
-        links[index] = ink_head_top(snapshot);
-    while (!ink_head_commit_push(head, &snapshot, index));
+        links[node] = ink_head_top(snapshot);
+    while (!ink_head_commit_push(head, &snapshot, node));
 }
 
-static uint32_t pop(struct ink_head *head)
+static ink_head_link_t pop(struct ink_head *head)
 {
     ink_head_snapshot_t snapshot = ink_head_snapshot(head);
 
@@ -25,7 +25,7 @@ static uint32_t pop(struct ink_head *head)
     return ink_head_top(snapshot);
 }
 
-static uint32_t pop_all(struct ink_head *head)
+static ink_head_link_t pop_all(struct ink_head *head)
 {
     ink_head_snapshot_t snapshot = ink_head_snapshot(head);
 
@@ -57,18 +57,25 @@ static void pop_after_pushes_gives_last_first(void **state)
     assert_int_equal(pop(&head), 0);
 }
 
-/* The whole range of an index comes back as it went in. */
-static void push_of_any_index_keeps_it_whole(void **state)
+/* The whole range of a link comes back as it went in, and a version beside it. */
+static void push_of_any_link_keeps_it_whole(void **state)
 {
-    static const uint32_t indices[] = {1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+    static const uint64_t links_at_the_ends[] = {1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, (uint64_t)1 << 63, UINT64_MAX};
 
     (void)state;
-    for (size_t i = 0; i < sizeof indices / sizeof indices[0]; i++) {
+    for (size_t i = 0; i < sizeof links_at_the_ends / sizeof links_at_the_ends[0]; i++) {
         struct ink_head head = {0};
+        ink_head_link_t link = (ink_head_link_t)links_at_the_ends[i];
         ink_head_snapshot_t snapshot = ink_head_snapshot(&head);
 
-        assert_true(ink_head_commit_push(&head, &snapshot, indices[i]));
-        assert_int_equal(ink_head_top(ink_head_snapshot(&head)), indices[i]);
+        if (link != links_at_the_ends[i])
+            continue; /* links of this tier are narrower */
+        assert_true(ink_head_commit_push(&head, &snapshot, link));
+        assert_true(ink_head_top(ink_head_snapshot(&head)) == link);
+        snapshot = ink_head_snapshot(&head);
+        assert_true(ink_head_commit_pop(&head, &snapshot, link - 1));
+        assert_true(ink_head_top(ink_head_snapshot(&head)) == link - 1);
+        assert_int_equal(ink_head_version(ink_head_snapshot(&head)), 1);
     }
 }
 
@@ -77,7 +84,7 @@ static void pop_with_stale_snapshot_fails_though_top_is_same_again(void **state)
 {
     struct ink_head head = {0};
     ink_head_snapshot_t stale;
-    uint32_t next;
+    ink_head_link_t next;
 
     (void)state;
     push(&head, 1);
@@ -165,20 +172,20 @@ static void commit_that_fails_changes_nothing(void **state)
     push(&head, 1);
     before = ink_head_snapshot(&head);
     assert_false(ink_head_commit_push(&head, &stale, 2));
-    assert_true(ink_head_snapshot(&head) == before);
+    assert_int_equal(ink_head_top(ink_head_snapshot(&head)), ink_head_top(before));
+    assert_int_equal(ink_head_version(ink_head_snapshot(&head)), ink_head_version(before));
 }
 
-#ifdef INK_HEAD_INDEX
-static uint32_t version(struct ink_head *head)
+static uint64_t version(struct ink_head *head)
 {
-    return (uint32_t)(ink_head_snapshot(head) >> 32);
+    return ink_head_version(ink_head_snapshot(head));
 }
 
 /* Each removal counts, a push does not. */
 static void version_advances_with_removals_only(void **state)
 {
     struct ink_head head = {0};
-    uint32_t before = version(&head);
+    uint64_t before = version(&head);
 
     (void)state;
     push(&head, 1);
@@ -193,13 +200,36 @@ static void version_advances_with_removals_only(void **state)
     assert_int_equal(version(&head), before + 2);
 }
 
-/* The version's last number is followed by 0; the index next to it does not notice. */
-static void version_at_its_end_wraps_and_spares_index(void **state)
+static void age_index(struct ink_index_head *head, uint32_t top)
+{
+    ink_store_relaxed(&head->word, (uint64_t)UINT32_MAX << 32 | top);
+}
+
+static void age_locked(struct ink_locked_head *head, ink_locked_link_t top)
+{
+    ink_store_relaxed(&head->version, UINT32_MAX);
+    ink_store_relaxed(&head->top, top);
+}
+
+#ifdef INK_HEAD_WIDE_H
+static void age_wide(struct ink_wide_head *head, ink_wide_link_t top)
+{
+    ink_wide_snapshot_t snapshot = ink_wide_snapshot(head);
+
+    assert_true(ink_wide_commit(head, &snapshot, UINTPTR_MAX, top));
+}
+#define AGE_WIDE , struct ink_wide_head * : age_wide
+#else
+#define AGE_WIDE
+#endif
+
+/* The version's last number is followed by 0; the link next to it does not notice. */
+static void version_at_its_end_wraps_and_spares_link(void **state)
 {
     struct ink_head head = {0};
 
     (void)state;
-    ink_store_relaxed(&head.word, (uint64_t)0xffffffff << 32 | 6);
+    _Generic(&head, struct ink_index_head *: age_index, struct ink_locked_head *: age_locked AGE_WIDE)(&head, 6);
     links[6] = 5;
     links[5] = 0;
     assert_int_equal(pop(&head), 6);
@@ -207,18 +237,79 @@ static void version_at_its_end_wraps_and_spares_index(void **state)
     assert_int_equal(pop(&head), 5);
     assert_int_equal(pop(&head), 0);
 }
-#endif
+
+enum { NODES = 4, ROUNDS = 100000 };
+
+struct shared {
+    struct ink_head head;
+    _Atomic(ink_head_link_t) link[NODES + 1];
+    ink_flag_t taken[NODES + 1];
+    _Atomic uint64_t twice;
+};
+
+static void shared_push(struct shared *shared, ink_head_link_t node)
+{
+    ink_head_snapshot_t snapshot = ink_head_snapshot(&shared->head);
+
+    do
+        ink_store_relaxed(&shared->link[node], ink_head_top(snapshot));
+    while (!ink_head_commit_push(&shared->head, &snapshot, node));
+}
+
+static ink_head_link_t shared_pop(struct shared *shared)
+{
+    ink_head_snapshot_t snapshot = ink_head_snapshot(&shared->head);
+    ink_head_link_t next;
+
+    do {
+        if (ink_head_top(snapshot) == 0)
+            return 0;
+        next = ink_load_relaxed(&shared->link[ink_head_top(snapshot)]);
+    } while (!ink_head_commit_pop(&shared->head, &snapshot, next));
+    return ink_head_top(snapshot);
+}
+
+static void take_and_put_back(void *arg)
+{
+    struct shared *shared = *(struct shared **)arg;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        ink_head_link_t node = shared_pop(shared);
+
+        if (node == 0)
+            continue;
+        if (ink_exchange_acq_rel(&shared->taken[node], 1) != 0)
+            ink_add_relaxed(&shared->twice, 1);
+        (void)ink_exchange_acq_rel(&shared->taken[node], 0);
+        shared_push(shared, node);
+    }
+}
+
+/* Few nodes and many threads: nodes come back to the top all the time, and nobody takes one that another holds. */
+static void nodes_under_contention_have_one_holder(void **state)
+{
+    static struct shared shared;
+    struct shared *args[4] = {&shared, &shared, &shared, &shared};
+    unsigned nodes = 0;
+
+    (void)state;
+    for (ink_head_link_t node = 1; node <= NODES; node++)
+        shared_push(&shared, node);
+    unit_threads(4, take_and_put_back, args, sizeof args[0]);
+    assert_int_equal(ink_load_relaxed(&shared.twice), 0);
+    while (shared_pop(&shared) != 0)
+        nodes++;
+    assert_int_equal(nodes, NODES);
+}
 
 UNIT_MAIN(cmocka_unit_test(snapshot_of_zeroed_head_is_empty),
           cmocka_unit_test(pop_after_pushes_gives_last_first),
-          cmocka_unit_test(push_of_any_index_keeps_it_whole),
+          cmocka_unit_test(push_of_any_link_keeps_it_whole),
           cmocka_unit_test(pop_with_stale_snapshot_fails_though_top_is_same_again),
           cmocka_unit_test(pop_with_snapshot_from_before_popall_fails_though_top_is_same_again),
           cmocka_unit_test(popall_with_stale_snapshot_fails_though_top_is_same_again),
           cmocka_unit_test(commit_that_fails_renews_snapshot),
           cmocka_unit_test(commit_that_fails_changes_nothing),
-#ifdef INK_HEAD_INDEX
           cmocka_unit_test(version_advances_with_removals_only),
-          cmocka_unit_test(version_at_its_end_wraps_and_spares_index),
-#endif
-)
+          cmocka_unit_test(version_at_its_end_wraps_and_spares_link),
+          cmocka_unit_test(nodes_under_contention_have_one_holder))

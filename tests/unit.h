@@ -64,7 +64,7 @@ bool unit_timer_over(const struct unit_timer *timer);
 uint64_t unit_nanoseconds(void);
 
 /* Runs body in count threads at once, with a pointer to each of the arguments of size bytes; waits for all. */
-enum { UNIT_THREADS_MAX = 16 };
+enum { UNIT_THREADS_MAX = 65 };
 void unit_threads(unsigned count, void (*body)(void *), void *args, size_t size);
 
 /* A small random generator: the same sequence for the same seed. */

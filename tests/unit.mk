@@ -6,18 +6,15 @@ tests_libinkunit_la_CFLAGS = $(INK_UNIT_CFLAGS)
 INK_UNIT_LDADD = tests/libinkunit.la $(INK_UNIT_LIBS)
 
 ink_unit_tests = \
-	tests/test_head \
 	tests/test_options \
 	tests/test_os \
 	tests/test_meta \
 	tests/test_lock \
 	tests/test_sizeclass \
 	tests/test_map \
-	tests/test_frame \
 	tests/test_buckets \
 	tests/test_chunk \
 	tests/test_run \
-	tests/test_freelist \
 	tests/test_large \
 	tests/test_thread \
 	tests/test_cache \
@@ -29,8 +26,6 @@ ink_unit_tests = \
 check_PROGRAMS += $(ink_unit_tests)
 TESTS += $(ink_unit_tests)
 
-tests_test_head_CFLAGS = $(INK_UNIT_CFLAGS)
-tests_test_head_LDADD = $(INK_UNIT_LDADD)
 tests_test_options_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_options_LDADD = $(INK_UNIT_LDADD)
 tests_test_os_CFLAGS = $(INK_UNIT_CFLAGS)
@@ -43,16 +38,12 @@ tests_test_sizeclass_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_sizeclass_LDADD = $(INK_UNIT_LDADD)
 tests_test_map_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_map_LDADD = $(INK_UNIT_LDADD)
-tests_test_frame_CFLAGS = $(INK_UNIT_CFLAGS)
-tests_test_frame_LDADD = $(INK_UNIT_LDADD)
 tests_test_buckets_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_buckets_LDADD = $(INK_UNIT_LDADD)
 tests_test_chunk_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_chunk_LDADD = $(INK_UNIT_LDADD)
 tests_test_run_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_run_LDADD = $(INK_UNIT_LDADD)
-tests_test_freelist_CFLAGS = $(INK_UNIT_CFLAGS)
-tests_test_freelist_LDADD = $(INK_UNIT_LDADD)
 tests_test_large_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_large_LDADD = $(INK_UNIT_LDADD)
 tests_test_thread_CFLAGS = $(INK_UNIT_CFLAGS)
