@@ -2,14 +2,17 @@
 #
 #   make bench-instructions   instructions per operation (valgrind's callgrind)
 #   make bench-coldfree       3 M blocks of 48 bytes freed in random order, CPU time
+#   make bench-freelist       the origin's loop: the three heads, batches, malloc, a mutex; 1, 2, 6 threads
 #   make bench-quick          four small workloads, for comparing two builds
 #
 # ALLOCATORS="inkalloc system libjemalloc2 mine=/opt/libmine.so" chooses who runs, ROUNDS=3 how
 # often.
 
-noinst_PROGRAMS = bench/bench_coldfree bench/bench_quick
+noinst_PROGRAMS = bench/bench_coldfree bench/bench_quick bench/bench_freelist
 bench_bench_coldfree_SOURCES = bench/bench_coldfree.c bench/bench.h
 bench_bench_quick_SOURCES = bench/bench_quick.c bench/bench.h
+bench_bench_freelist_SOURCES = bench/bench_freelist.c bench/bench.h
+bench_bench_freelist_LDADD = libinkalloc.la libinkcore.la $(INK_WIDE_LIBS)
 
 EXTRA_DIST += bench/lib.sh bench/interleave.sh bench/instructions.sh bench/instructions.bounds \
 	bench/bench_instructions.c
@@ -26,7 +29,7 @@ ink_bench = INK_BUILDDIR='$(abs_top_builddir)' CC='$(CC)' \
 ink_interleave = $(ink_bench) $(BASH) $(srcdir)/bench/interleave.sh -r "$${ROUNDS:-7}"
 ink_peers = system libjemalloc2 libmimalloc2.0 libtcmalloc-minimal4
 
-.PHONY: bench-instructions bench-coldfree bench-quick
+.PHONY: bench-instructions bench-coldfree bench-freelist bench-quick
 bench-instructions: libinkalloc.la bench/bench_instructions
 	@$(ink_bench) $(BASH) $(srcdir)/bench/instructions.sh $${ALLOCATORS:-inkalloc}
 
@@ -35,6 +38,9 @@ bench-coldfree: libinkalloc.la bench/bench_coldfree
 	    $(ink_interleave) -b free:0.8 $${ALLOCATORS:-inkalloc $(ink_peers)} -- \
 	        bench/bench_coldfree $$memory || exit 1; \
 	done
+
+bench-freelist: bench/bench_freelist
+	@$(ink_bench) $(BASH) -c '. $(srcdir)/bench/lib.sh && machine_line' && bench/bench_freelist $${ROUNDS:-9}
 
 bench-quick: libinkalloc.la bench/bench_quick
 	@$(ink_interleave) $${ALLOCATORS:-inkalloc system} -- bench/bench_quick
