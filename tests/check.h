@@ -24,7 +24,9 @@ enum {
     CHECK_NEAR = 128 << 10
 };
 
-static unsigned long check_count; /* changed by __atomic builtins only: C and C++ share this file */
+/* Changed by __atomic builtins only: C and C++ share this file. */
+static unsigned long check_count;
+static unsigned long check_forks; /* children that this process has seen end well */
 
 /* _exit and dprintf, so that a failure is reported from threads, signal handlers and fork
  * children alike. */
@@ -117,7 +119,10 @@ static inline void check_start(void)
 /* Last statement of every main. */
 static inline int check_end(void)
 {
+    /* .ci/run adds up what such lines say. */
     printf("%lu checks\n", __atomic_load_n(&check_count, __ATOMIC_RELAXED));
+    if (check_forks != 0)
+        printf("%lu forks\n", __atomic_load_n(&check_forks, __ATOMIC_RELAXED));
     return check_count == 0 || fflush(stdout) != 0;
 }
 

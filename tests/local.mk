@@ -8,6 +8,7 @@
 #
 # One test:      make check TESTS=tests/test_map
 # Longer:        make check INK_TEST_SECONDS=10
+# Everything:    make check-long (an hour)
 # Programs have no suffix, so tests/run-test.sh tells by the name how to run one.
 
 check_PROGRAMS =
@@ -27,6 +28,8 @@ AM_TESTS_ENVIRONMENT = \
 	INK_BUILDDIR='$(abs_top_builddir)'; export INK_BUILDDIR; \
 	INK_LIB='$(abs_top_builddir)/.libs/libinkalloc.so'; export INK_LIB; \
 	INK_STATIC_LIB='$(abs_top_builddir)/.libs/libinkalloc.a'; export INK_STATIC_LIB; \
+	INK_HEAD='$(INK_HEAD)'; export INK_HEAD; \
+	INK_WIDE_LIBS='$(INK_WIDE_LIBS)'; export INK_WIDE_LIBS; \
 	INK_SANITIZER='$(INK_SANITIZER)'; export INK_SANITIZER; \
 	INK_HOST_IS_BUILD='$(INK_HOST_IS_BUILD)'; export INK_HOST_IS_BUILD; \
 	INK_TEST_SECONDS="$${INK_TEST_SECONDS:-2}"; export INK_TEST_SECONDS; \
@@ -50,13 +53,17 @@ if !HAVE_CMOCKA
 	@exit 1
 endif
 
+.PHONY: check-long
+check-long: all
+	INK_SRCDIR='$(abs_top_srcdir)' INK_BUILDDIR='$(abs_top_builddir)' $(BASH) $(srcdir)/tests/check-long.sh
+
 .PHONY: list-tests
 list-tests:
 	@echo $(TESTS)
 
-ink_build_tests = tests/exports.sh tests/preloaded.sh tests/floors.sh tests/configure.sh
+ink_build_tests = tests/exports.sh tests/head.sh tests/preloaded.sh tests/floors.sh tests/configure.sh
 TESTS += $(ink_build_tests)
-EXTRA_DIST += $(ink_build_tests) tests/run-test.sh tests/under-inkalloc.sh tests/die-check.sh
+EXTRA_DIST += $(ink_build_tests) tests/run-test.sh tests/check-long.sh tests/under-inkalloc.sh tests/die-check.sh
 
 include $(top_srcdir)/tests/unit.mk
 include $(top_srcdir)/tests/heads.mk

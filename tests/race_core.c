@@ -126,7 +126,11 @@ static _Atomic(void *) mailboxes[MAILBOXES];
 
 static bool over(const struct worker *worker, unsigned long done)
 {
-    return (worker->steps != 0 && done >= worker->steps) || (done % 64 == 0 && unit_timer_over(&worker->timer));
+    bool end = (worker->steps != 0 && done >= worker->steps) || (done % 64 == 0 && unit_timer_over(&worker->timer));
+
+    if (end)
+        unit_count_operations(done);
+    return end;
 }
 
 /* Allocates, resizes or frees one of the thread's own blocks. */

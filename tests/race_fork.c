@@ -142,6 +142,7 @@ static void wait_for(pid_t pid, const char *kind)
     int status = 0;
 
     check(pid > 0);
+    __atomic_fetch_add(&check_forks, 1, __ATOMIC_RELAXED);
     check_eq(waitpid(pid, &status, 0), pid);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != CHILD_STATUS)
         check_fail("%s: child ended with status 0x%x", kind, (unsigned)status);

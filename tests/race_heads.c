@@ -16,17 +16,11 @@ static inline void between(void);
 enum { YIELD_EVERY = 512 };
 
 static _Thread_local unsigned commits;
-static _Atomic uint64_t operations;
 
 static inline void between(void)
 {
     if (++commits % YIELD_EVERY == 0)
         sched_yield();
-}
-
-static void count_operations(uint64_t count)
-{
-    ink_add_relaxed(&operations, count);
 }
 
 /* ---- stacks: every frame that is popped is claimed ---- */
@@ -45,7 +39,8 @@ static unsigned number_of(const struct ink_frame *frame)
 
 static void claim_and_put_back(void *arg)
 {
-    uint64_t seed = *(uint64_t *)arg, count = 0;
+    uint64_t seed = *(uint64_t *)arg;
+    unsigned long count = 0;
 
     for (; !unit_timer_over(&timer); count++) {
         bool all = unit_random(&seed) % 16 == 0;
@@ -58,7 +53,7 @@ static void claim_and_put_back(void *arg)
             ink_stack_push(&shared, frame);
         }
     }
-    count_operations(count);
+    unit_count_operations(count);
 }
 
 static void popped_frames_have_one_holder_and_none_is_lost(void **state)
@@ -101,7 +96,7 @@ static void fill_batch(struct ink_frame *batch, void *mark)
 
 static void take_three(void *arg)
 {
-    uint64_t count = 0;
+    unsigned long count = 0;
 
     for (; !unit_timer_over(&timer); count += 3) {
         struct ink_frame *batch[3];
@@ -119,7 +114,7 @@ static void take_three(void *arg)
             if (!ink_freelist_push_below(CLASS, batch[i]))
                 ink_frame_give_empty(batch[i]);
     }
-    count_operations(count);
+    unit_count_operations(count);
 }
 
 static void three_batches_at_a_time_are_distinct(void **state)
@@ -165,7 +160,8 @@ static void move_some(struct item *item, bool all, struct ink_atomiclist *from, 
 static void wander(void *arg)
 {
     struct item *mine = *(struct item **)arg;
-    uint64_t seed = (uintptr_t)mine, count = 0;
+    uint64_t seed = (uintptr_t)mine;
+    unsigned long count = 0;
 
     for (unsigned i = 0; i < ITEMS; i++) {
         touch(&mine[i], i);
@@ -177,7 +173,7 @@ static void wander(void *arg)
 
         move_some(all ? ink_atomiclist_pop_all(from) : ink_atomiclist_pop(from), all, from, &seed);
     }
-    count_operations(count);
+    unit_count_operations(count);
 }
 
 static void items_that_wander_between_lists_are_neither_lost_nor_doubled(void **state)
@@ -198,7 +194,6 @@ static void items_that_wander_between_lists_are_neither_lost_nor_doubled(void **
         for (struct item *item; (item = ink_atomiclist_pop(&list[i])) != NULL; left++)
             UNIT_CHECK(item->last == ~item->first);
     assert_int_equal(left, WANDERERS * ITEMS);
-    print_message("%ju operations\n", (uintmax_t)ink_load_relaxed(&operations));
 }
 
 UNIT_MAIN(cmocka_unit_test(popped_frames_have_one_holder_and_none_is_lost),

@@ -27,6 +27,22 @@ static void unit_select(const char *pattern, const struct CMUnitTest *tests, siz
     exit(2);
 }
 
+static _Atomic unsigned long unit_operations, unit_forks;
+
+void unit_count_operations(unsigned long count)
+{
+    ink_add_relaxed(&unit_operations, count);
+}
+
+/* .ci/run adds up what such lines say. */
+static void unit_report_counts(void)
+{
+    if (unit_operations != 0)
+        printf("%lu operations\n", unit_operations);
+    if (unit_forks != 0)
+        printf("%lu forks\n", unit_forks);
+}
+
 void unit_begin(int argc, char **argv, const struct CMUnitTest *tests, size_t count)
 {
     int option;
@@ -38,6 +54,7 @@ void unit_begin(int argc, char **argv, const struct CMUnitTest *tests, size_t co
         }
         unit_select(optarg, tests, count);
     }
+    (void)atexit(unit_report_counts);
 }
 
 void unit_fail(const char *what, const char *file, int line)
@@ -89,6 +106,7 @@ struct unit_end unit_child(void (*body)(void *), void *arg)
         unit_child_main(body, arg, ends[1]);
     }
     close(ends[1]);
+    ink_add_relaxed(&unit_forks, 1);
     unit_read_all(ends[0], end.text, sizeof end.text);
     close(ends[0]);
     while (waitpid(pid, &end.status, 0) < 0)

@@ -39,6 +39,9 @@ struct unit_end {
     char text[4096];
 };
 
+/* Adds to the operations of a stress test that the program reports at its end, as it does the forks of unit_child.  Any thread. */
+void unit_count_operations(unsigned long count);
+
 /* Runs body in a child of fork. */
 struct unit_end unit_child(void (*body)(void *), void *arg);
 
