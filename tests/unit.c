@@ -1,5 +1,6 @@
 /* Helpers of the unit tests: see unit.h. */
 #include "unit.h"
+#include "cc.h"
 
 #include <errno.h>
 #include <fnmatch.h>
