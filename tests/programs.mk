@@ -20,7 +20,8 @@ ink_preload_tests = \
 	tests/preload_tar.sh \
 	tests/preload_sqlite3.sh \
 	tests/preload_python3_c.sh \
-	tests/preload_python3_cxx.sh
+	tests/preload_python3_cxx.sh \
+	tests/preload_valgrind.sh
 
 TESTS += $(ink_preload_tests)
 EXTRA_DIST += $(ink_preload_tests) tests/python3_ext.c tests/python3_ext.cc
