@@ -21,6 +21,14 @@ ink_preload_tests = \
 	tests/preload_sqlite3.sh \
 	tests/preload_python3_c.sh \
 	tests/preload_python3_cxx.sh \
+	tests/preload_clang.sh \
+	tests/preload_node.sh \
+	tests/preload_gdb.sh \
+	tests/preload_php.sh \
+	tests/preload_ruby.sh \
+	tests/preload_lua.sh \
+	tests/preload_openssl.sh \
+	tests/preload_ssh_keygen.sh \
 	tests/preload_valgrind.sh
 
 TESTS += $(ink_preload_tests)
