@@ -21,7 +21,13 @@ ink_preload_tests = \
 	tests/preload_sqlite3.sh \
 	tests/preload_python3_c.sh \
 	tests/preload_python3_cxx.sh \
+	tests/preload_mariadb.sh \
+	tests/preload_redis.sh \
+	tests/preload_rustc.sh \
+	tests/preload_java.sh \
 	tests/preload_clang.sh \
+	tests/preload_nginx.sh \
+	tests/preload_memcached.sh \
 	tests/preload_node.sh \
 	tests/preload_gdb.sh \
 	tests/preload_php.sh \
