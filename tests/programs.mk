@@ -35,10 +35,11 @@ ink_preload_tests = \
 	tests/preload_lua.sh \
 	tests/preload_openssl.sh \
 	tests/preload_ssh_keygen.sh \
-	tests/preload_valgrind.sh
+	tests/preload_valgrind.sh \
+	tests/preload_children.sh
 
 TESTS += $(ink_preload_tests)
-EXTRA_DIST += $(ink_preload_tests) tests/python3_ext.c tests/python3_ext.cc
+EXTRA_DIST += $(ink_preload_tests) tests/python3_ext.c tests/python3_ext.cc tests/children_probe.c
 
 # Programs linked with the installed library.
 ink_link_tests = \
