@@ -4,6 +4,7 @@
 
 . "${INK_SRCDIR:?}/tests/lib.sh"
 need gdb g++
+export SHELL=/bin/sh # starts the program
 
 cat >"$scratch/program.cc" <<'END'
 #include <cstdlib>

@@ -1,5 +1,5 @@
 #!/bin/bash
-# java: a compiler that is itself a Java program translates a class, which then runs with three different collectors;
+# java: a compiler that is itself a Java program translates a class, which then runs with two different collectors;
 # the threads of the virtual machine allocate outside its heap, and so does the program itself.
 
 . "${INK_SRCDIR:?}/tests/lib.sh"
@@ -86,7 +86,7 @@ work() {
     local collector
     ecj -17 -proc:none -d . "$scratch/src/Program.java" || return 2
     sha256sum Program.class
-    for collector in G1 Serial Parallel; do
+    for collector in G1 Serial; do
         java -Xmx256m -XX:+Use${collector}GC -XX:-UsePerfData -cp . Program
         echo "$collector: $?"
     done

@@ -5,6 +5,9 @@
 . "${INK_SRCDIR:?}/tests/lib.sh"
 need mariadbd mariadb python3 setpriv
 
+as=()
+[ "$(id -u)" != 0 ] || as=(--user=root)
+
 cat >"$scratch/first" <<'END'
 CREATE DATABASE own;
 USE own;
@@ -43,7 +46,7 @@ ask() {
 }
 
 start() {
-    serve socket mariadbd --no-defaults --user="$(id -un)" --datadir="$PWD/data" --socket="$PWD/socket" \
+    serve socket mariadbd --no-defaults "${as[@]}" --datadir="$PWD/data" --socket="$PWD/socket" \
         --skip-networking --skip-grant-tables --log-error="$PWD/log.err" --pid-file="$PWD/pid" --tmpdir="$PWD" \
         --innodb-buffer-pool-size=16M --innodb-log-file-size=8M --innodb-flush-log-at-trx-commit=0 \
         --innodb-use-native-aio=0 --sort-buffer-size=64K \
@@ -90,4 +93,4 @@ work() {
 }
 
 compare 0 work
-prove mariadbd mariadbd --no-defaults --user="$(id -un)" --help --verbose
+prove mariadbd mariadbd --no-defaults "${as[@]}" --help --verbose
