@@ -4,7 +4,18 @@
 #include "meta.h"
 #include "os.h"
 
-_Alignas(INK_OS_PAGE_BYTES_MAX) struct ink_window ink_window;
+/* Not aligned to pages: where .bss asks for more than the machine's page, the linker gives it a segment of its own that no
+ * file backs, and valgrind then reads no symbol of the library or the static program, so that it sees no malloc. */
+_Alignas(INK_LINE_BYTES) struct ink_window ink_window;
+
+/* Of its first and its last page other things may be in. */
+static void ink_window_forbid_huge_pages(void)
+{
+    uintptr_t begin = ink_align_up((uintptr_t)&ink_window, INK_OS_PAGE_BYTES_MAX);
+    uintptr_t end = ink_align_down((uintptr_t)(&ink_window + 1), INK_OS_PAGE_BYTES_MAX);
+
+    ink_os_forbid_huge_pages((void *)begin, end - begin);
+}
 
 void ink_window_place(const void *address)
 {
@@ -13,7 +24,7 @@ void ink_window_place(const void *address)
     uintptr_t top = unit + (uintptr_t)INK_WINDOW_UNITS / 2 * INK_UNIT_BYTES - INK_WINDOW_ITEM;
 
     if (ink_load_relaxed(&ink_window.top) == 0 && ink_cas_acq_rel(&ink_window.top, &unplaced, top))
-        ink_os_forbid_huge_pages(&ink_window, ink_align_down(sizeof ink_window, INK_OS_PAGE_BYTES_MAX));
+        ink_window_forbid_huge_pages();
 }
 
 void ink_window_set_class(const void *address, size_t units, unsigned class)

@@ -82,6 +82,36 @@ compare() {
     [ $bad = 0 ] || fail "$* differs under inkalloc"
 }
 
+# serve SOCKET COMMAND...: starts a server and waits until it listens on SOCKET, a path: there is no port that
+# somebody else could have. It ends with the shell that started it: by the trap, or, when that shell
+# is killed, by the kernel. Sets $server.
+serve() {
+    local socket=$1 tenth
+    shift
+    setpriv --pdeathsig TERM "$@" &
+    server=$!
+    trap 'kill $server 2>/dev/null; wait $server' EXIT
+    for ((tenth = 0; tenth < 600; tenth++)); do
+        python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$socket" \
+            2>/dev/null && return
+        kill -0 $server 2>/dev/null || break
+        sleep 0.1
+    done
+    say "no answer from $1"
+    exit 1
+}
+
+# served_well: asks the server to end; it must do so with 0.
+served_well() {
+    local code
+    kill "$server"
+    wait "$server"
+    code=$?
+    trap - EXIT
+    say "the server ended with $code"
+    [ $code = 0 ]
+}
+
 # bound BINARY LIBRARY COMMAND...: the loader binds the malloc functions of BINARY (a program's
 # name as it was called) to LIBRARY, and nobody's in the processes of COMMAND to another file.
 bound() {
@@ -97,7 +127,7 @@ bound() {
     grep -E "binding file ([^ ]*/)?$binary \[0\]" "$scratch/bound" | grep -qF " to $library [0]:" ||
         fail "no malloc function of $binary is bound to $library"
     # A program that is not position independent may also show its own jump to ours.
-    if grep -E " to [^ ]*/(libc|libstdc\+\+|ld-)[^ /]* \[0\]:" "$scratch/bound"; then
+    if grep -E " to [^ ]*/(libc|libstdc\+\+|libjemalloc|ld-)[^ /]* \[0\]:" "$scratch/bound"; then
         fail "malloc functions are bound to another library"
     fi
 }
@@ -131,10 +161,14 @@ text() {
 [ "${INK_SANITIZER:-none}" = none ] || skip "a sanitizer's runtime owns malloc in this build"
 [ "${INK_HOST_IS_BUILD:-yes}" = yes ] || skip "cross compiled: programs of this machine cannot load it"
 
-# Debian's programs, no user's settings, nothing of the make that runs the test.
-export PATH=/usr/bin:/bin LC_ALL=C TZ=UTC
+# Debian's programs, no user's settings, nothing of the make that runs the test. Some servers have
+# been unpacked by bootstrap and are not installed.
+servers=$INK_SRCDIR/build/servers/usr
+export PATH=$servers/sbin:$servers/bin:/usr/bin:/bin:/usr/sbin LC_ALL=C TZ=UTC
 unset LD_PRELOAD INKALLOC_CONF MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKEFILES
 unset CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LIBS BASH_ENV ENV PYTHONHOME PYTHONPATH PERL5LIB PERL5OPT
+unset RUBYOPT RUBYLIB LUA_INIT LUA_INIT_5_4 NODE_OPTIONS NODE_PATH PHPRC PHP_INI_SCAN_DIR JAVA_HOME JAVA_TOOL_OPTIONS
+unset JDK_JAVA_OPTIONS _JAVA_OPTIONS VALGRIND_OPTS REDISCLI_AUTH
 
 scratch=$(mktemp -d) || exit 1
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT

@@ -11,6 +11,9 @@ link $CC -static -O2 -Wall -Wextra -pthread -I "$includedir" -o "$scratch/static
 static "$scratch/static"
 served "$scratch/static"
 
+# A segment that no file backs would keep valgrind from reading the symbols of the whole program.
+! readelf -lW "$scratch/static" | grep -E 'LOAD +(0x[0-9a-f]+ +){3}0x0+ ' || fail "the linker made such a segment"
+
 # The archive named by its path, and a program that is position independent as well.
 link $CC -static-pie -O2 -Wall -Wextra -pthread -I "$includedir" -o "$scratch/static-pie" \
     "$INK_SRCDIR/tests/link_program.c" "$libdir/libinkalloc.a"

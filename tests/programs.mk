@@ -20,10 +20,26 @@ ink_preload_tests = \
 	tests/preload_tar.sh \
 	tests/preload_sqlite3.sh \
 	tests/preload_python3_c.sh \
-	tests/preload_python3_cxx.sh
+	tests/preload_python3_cxx.sh \
+	tests/preload_mariadb.sh \
+	tests/preload_redis.sh \
+	tests/preload_rustc.sh \
+	tests/preload_java.sh \
+	tests/preload_clang.sh \
+	tests/preload_nginx.sh \
+	tests/preload_memcached.sh \
+	tests/preload_node.sh \
+	tests/preload_gdb.sh \
+	tests/preload_php.sh \
+	tests/preload_ruby.sh \
+	tests/preload_lua.sh \
+	tests/preload_openssl.sh \
+	tests/preload_ssh_keygen.sh \
+	tests/preload_valgrind.sh \
+	tests/preload_children.sh
 
 TESTS += $(ink_preload_tests)
-EXTRA_DIST += $(ink_preload_tests) tests/python3_ext.c tests/python3_ext.cc
+EXTRA_DIST += $(ink_preload_tests) tests/python3_ext.c tests/python3_ext.cc tests/children_probe.c
 
 # Programs linked with the installed library.
 ink_link_tests = \
