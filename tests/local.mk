@@ -61,3 +61,4 @@ include $(top_srcdir)/tests/unit.mk
 include $(top_srcdir)/tests/api.mk
 include $(top_srcdir)/tests/programs.mk
 include $(top_srcdir)/tests/guard.mk
+include $(top_srcdir)/tests/glibc.mk
