@@ -4,13 +4,14 @@
 # tried, with the flags that the Makefile compiles the library with.
 
 . "${INK_SRCDIR:?}/tests/lib.sh"
-need make gcc clang objdump nm
+need make objdump nm
+find_compilers
 
-# command_of COMPILER LEVEL: what the Makefile runs, without the source's name; before it may stand that the
-# Makefile remakes itself.
+# command_of COMPILER LEVEL: what the Makefile runs, without the source's name, and without warnings, of which
+# each compiler has its own.  Before it may stand that the Makefile remakes itself.
 command_of() {
-    make -s -C "$INK_BUILDDIR" CC="$1" CFLAGS="$2" --eval 'ink-compile: ; @echo $(COMPILE)' ink-compile |
-        tail -n 1
+    make -s -C "$INK_BUILDDIR" CC="$1" CFLAGS="$2" INK_WARN_CFLAGS=-w \
+        --eval 'ink-compile: ; @echo $(COMPILE)' ink-compile | tail -n 1
 }
 
 # Calls of the function or its alias, and addresses taken of it, as instructions or as relocations.  Jumps
@@ -22,13 +23,13 @@ calls_of_calloc() {
 }
 
 objects=0
-for compiler in gcc clang; do
+for compiler in $compilers; do
     for level in -O2 -O3; do
         compile=$(command_of $compiler $level) || fail "the Makefile does not say how it compiles"
         for name in malloc heap operators; do
             object=$scratch/$name.o
             # The build directory has config.h.
-            (cd "$INK_BUILDDIR" && $compile -w -fPIC -c "$INK_SRCDIR/src/$name.c" -o "$object") ||
+            (cd "$INK_BUILDDIR" && $compile -fPIC -c "$INK_SRCDIR/src/$name.c" -o "$object") ||
                 fail "$compiler $level: $name.c does not compile"
             found=$(calls_of_calloc "$object")
             [ -z "$found" ] || fail "$compiler $level: $name.c calls calloc: $found"

@@ -4,7 +4,8 @@
 # archive.
 
 . "${INK_SRCDIR:?}/tests/lib.sh"
-need gcc clang nm readelf
+need nm readelf
+find_compilers
 install_tree
 
 # program NAME COMPILER OPTION...
@@ -16,7 +17,7 @@ program() {
     served "$scratch/$name"
 }
 
-for compiler in gcc clang; do
+for compiler in $compilers; do
     for level in -O2 -O3; do
         program "$compiler$level-shared" $compiler $level
         program "$compiler$level-shared-lto" $compiler $level -flto

@@ -7,6 +7,7 @@
 #
 # One test:      make check TESTS=tests/test_map
 # Longer:        make check INK_TEST_SECONDS=10
+# All of it:     make check-long
 # Programs have no suffix, so tests/run-test.sh tells by the name how to run one.
 
 check_PROGRAMS =
@@ -52,6 +53,12 @@ endif
 .PHONY: list-tests
 list-tests:
 	@echo $(TESTS)
+
+# Every count and every time at its full length.
+.PHONY: check-long
+check-long:
+	INK_TEST_LONG=1 INK_TEST_SECONDS="$${INK_TEST_SECONDS:-20}" \
+	    $(MAKE) $(AM_MAKEFLAGS) check INK_TEST_LIMIT=3600
 
 ink_build_tests = tests/exports.sh tests/preloaded.sh tests/floors.sh tests/configure.sh
 TESTS += $(ink_build_tests)
