@@ -13,7 +13,7 @@ bash "$INK_SRCDIR/tests/glibc/build.sh" "$programs" >"$scratch/build" 2>&1 ||
     fail "glibc's tests cannot be built: $(tail -n 20 "$scratch/build")"
 for ((round = 0; round < rounds; round++)); do
     echo "$names"
-done | TIMEOUTFACTOR=2 xargs bash "$INK_SRCDIR/tests/glibc/run.sh" "$programs" "$INK_LIB" | tee "$scratch/results"
+done | xargs bash "$INK_SRCDIR/tests/glibc/run.sh" "$programs" "$INK_LIB" | tee "$scratch/results"
 
 for name in $names; do
     passed=$(grep -c " $name *pass " "$scratch/results")

@@ -9,6 +9,8 @@ bin=$(cd "${1:?names the directory of build.sh}" && pwd)/bin || exit 1
 library=${2:?names the library to preload, or system}
 shift 2
 [ "$library" != system ] || library=
+# The programs' own time limits are for a machine that does nothing else.
+export TIMEOUTFACTOR=${TIMEOUTFACTOR:-2}
 
 # A class, which is a letter, stands for all of its programs.
 named() {
