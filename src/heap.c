@@ -6,6 +6,7 @@
 #include "chunk.h"
 #include "die.h"
 #include "large.h"
+#include "map.h"
 #include "run.h"
 #include "sizeclass.h"
 #include "trim.h"
@@ -13,8 +14,9 @@
 
 #include <string.h>
 
-/* Rounding up to pages or units must not pass PTRDIFF_MAX either. */
-#define INK_HEAP_BYTES_MAX ((size_t)PTRDIFF_MAX - 2 * INK_MIB)
+/* What no process can have: on 64 bits more than any processor's address space.  It is refused without asking the system, and above all without the trim
+ * that follows a refusal.  On 32 bits rounding up to pages or units must not pass PTRDIFF_MAX. */
+#define INK_HEAP_BYTES_MAX (((size_t)1 << (INK_POINTER_BITS == 64 ? 56 : 31)) - 2 * INK_MIB)
 
 /* ---- requests ---- */
 

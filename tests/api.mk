@@ -11,6 +11,7 @@ ink_api_tests = \
 	tests/api_plugin_host \
 	tests/api_query \
 	tests/race_fork \
+	tests/race_fork_children \
 	tests/race_siglongjmp \
 	tests/race_signal \
 	tests/race_threads
@@ -55,6 +56,7 @@ tests_api_oom_CFLAGS = $(ink_api_cflags)
 tests_api_plugin_host_CFLAGS = $(ink_api_cflags)
 tests_api_query_CFLAGS = $(ink_api_cflags)
 tests_race_fork_CFLAGS = $(ink_api_cflags)
+tests_race_fork_children_CFLAGS = $(ink_api_cflags)
 tests_race_siglongjmp_CFLAGS = $(ink_api_cflags)
 tests_race_signal_CFLAGS = $(ink_api_cflags)
 tests_race_threads_CFLAGS = $(ink_api_cflags)

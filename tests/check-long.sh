@@ -4,7 +4,7 @@
 # INK_TEST_SECONDS=10 shortens it.
 set -u
 : "${INK_SRCDIR:?is set by make check-long}" "${INK_BUILDDIR:?}"
-export INK_TEST_SECONDS=${INK_TEST_SECONDS:-60} INK_LONG=yes
+export INK_TEST_SECONDS=${INK_TEST_SECONDS:-60} INK_TEST_LONG=1
 logs=$INK_BUILDDIR/long
 jobs=$(nproc)
 failed=0

@@ -31,6 +31,19 @@ need() {
     done
 }
 
+# Sets compilers to those of gcc and clang that are here: one is enough, but in CI both have to be.
+find_compilers() {
+    local compiler
+    compilers=
+    for compiler in gcc clang; do
+        if [ -n "${CI:-}" ] || command -v $compiler >/dev/null; then
+            need $compiler
+            compilers="$compilers $compiler"
+        fi
+    done
+    [ -n "$compilers" ] || skip "neither gcc nor clang is installed"
+}
+
 preloaded() {
     export LD_PRELOAD=$INK_LIB
     "$@"

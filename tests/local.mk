@@ -70,3 +70,4 @@ include $(top_srcdir)/tests/heads.mk
 include $(top_srcdir)/tests/api.mk
 include $(top_srcdir)/tests/programs.mk
 include $(top_srcdir)/tests/guard.mk
+include $(top_srcdir)/tests/glibc.mk

@@ -47,7 +47,7 @@ ink_link_tests = \
 	tests/link_static.sh \
 	tests/link_pkgconfig.sh \
 	tests/link_cxx.sh \
-	tests/link_lto.sh
+	tests/link_matrix.sh
 
 TESTS += $(ink_link_tests)
 EXTRA_DIST += $(ink_link_tests) tests/link_program.c tests/link_program.cc

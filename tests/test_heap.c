@@ -123,6 +123,20 @@ static void alloc_of_too_much_gives_null(void **state)
     release(p);
 }
 
+/* What no process can have is refused without giving back idle memory for it: programs that probe sizes would lose theirs with each. */
+static void alloc_of_too_much_trims_nothing(void **state)
+{
+    size_t bytes = sizeof(void *) == 8 ? (size_t)1 << 56 : (size_t)PTRDIFF_MAX;
+
+    (void)state;
+    (void)ink_trim();
+    release(alloc(300 * KIB));
+    assert_null(ink_heap_alloc(bytes));
+    assert_null(ink_heap_alloc_aligned(bytes, 2 * MIB));
+    assert_int_not_equal(ink_trim(), 0);
+    assert_int_equal(ink_trim(), 0);
+}
+
 /* Zeroed blocks are zero, also where another block has been before. */
 static void alloc_zeroed_is_zero_where_others_have_been(void **state)
 {
@@ -420,6 +434,7 @@ static void free_of_one_range_by_many_threads_dies(void **state)
 UNIT_MAIN(cmocka_unit_test(alloc_of_each_size_takes_its_route),
           cmocka_unit_test(alloc_of_every_small_size_gets_its_class),
           cmocka_unit_test(alloc_of_too_much_gives_null),
+          cmocka_unit_test(alloc_of_too_much_trims_nothing),
           cmocka_unit_test(alloc_zeroed_is_zero_where_others_have_been),
           cmocka_unit_test(alloc_aligned_of_any_alignment_and_size_is_aligned),
           cmocka_unit_test(usable_of_null_is_0),
