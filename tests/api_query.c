@@ -19,6 +19,7 @@ static size_t in_use_bytes(void)
     return m.uordblks + m.hblkhd;
 }
 
+/* A30. */
 static void mallinfo2_follows_a_large_block(void)
 {
     size_t const before = in_use_bytes();
@@ -30,6 +31,7 @@ static void mallinfo2_follows_a_large_block(void)
     check_le(in_use_bytes(), before + 1048576);
 }
 
+/* A30. */
 static void mallinfo2_follows_many_small_blocks(void)
 {
     static void *p[MANY];
@@ -85,6 +87,7 @@ static void malloc_usable_size_of_null_is_zero(void)
     check_eq(malloc_usable_size(keep_ptr(NULL)), 0);
 }
 
+/* A31. */
 static void malloc_trim_gives_small_blocks_back_and_says_so(void)
 {
     enum { KEPT_APART = 64 };
