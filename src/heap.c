@@ -31,12 +31,13 @@ void ink_heap_perturb(int value)
     ink_turn_end(&turn);
 }
 
-static inline void *ink_perturb_new(void *p, size_t bytes)
+/* All that may be used: a realloc that stays in the block, or moves all of it, must not show what was there before. */
+static inline void *ink_perturb_new(void *p)
 {
     unsigned perturb = ink_load_relaxed(&ink_perturb);
 
     if (ink_unlikely(perturb != 0) && p != NULL)
-        memset(p, (int)(~perturb & 255), bytes);
+        memset(p, (int)(~perturb & 255), ink_heap_usable(p, "malloc"));
     return p;
 }
 
@@ -48,7 +49,7 @@ static INK_NOINLINE void *ink_class_alloc_odd(unsigned class, intptr_t taken)
     void *p = turn.cache != NULL ? ink_cache_alloc(turn.cache, class, turn.me) : ink_cache_alloc_single(class, turn.me);
 
     ink_turn_end(&turn);
-    return ink_perturb_new(p, ink_size_classes[class].size);
+    return ink_perturb_new(p);
 }
 
 static inline void *ink_class_alloc(unsigned class, intptr_t taken)
@@ -123,7 +124,7 @@ INK_NOINLINE void *ink_heap_alloc_big(size_t bytes)
 {
     bool zeroed;
 
-    return ink_perturb_new(ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed), bytes);
+    return ink_perturb_new(ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed));
 }
 
 void *ink_heap_alloc(size_t bytes)
@@ -158,7 +159,7 @@ void *ink_heap_alloc_aligned(size_t bytes, size_t alignment)
     class = ink_class_for_aligned(bytes, alignment);
     if (class != INK_CLASS_NONE)
         return ink_heap_alloc(ink_size_classes[class].size);
-    return ink_perturb_new(ink_big_alloc(bytes, alignment, &zeroed), bytes);
+    return ink_perturb_new(ink_big_alloc(bytes, alignment, &zeroed));
 }
 
 /* ---- pointers ---- */

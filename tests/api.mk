@@ -8,6 +8,7 @@ ink_api_tests = \
 	tests/api_libc \
 	tests/api_limits \
 	tests/api_oom \
+	tests/api_perturb \
 	tests/api_plugin_host \
 	tests/api_query \
 	tests/race_fork \
@@ -31,6 +32,7 @@ ink_die_tests = \
 	tests/die_interior_large \
 	tests/die_interior_medium \
 	tests/die_interior_medium_near \
+	tests/die_interior_perturbed \
 	tests/die_interior_small_drained \
 	tests/die_misaligned_1 \
 	tests/die_misaligned_8 \
@@ -52,6 +54,7 @@ tests_api_ifunc_CFLAGS = $(ink_api_cflags)
 tests_api_libc_CFLAGS = $(ink_api_cflags)
 tests_api_limits_CFLAGS = $(ink_api_cflags)
 tests_api_oom_CFLAGS = $(ink_api_cflags)
+tests_api_perturb_CFLAGS = $(ink_api_cflags)
 tests_api_plugin_host_CFLAGS = $(ink_api_cflags)
 tests_api_query_CFLAGS = $(ink_api_cflags)
 tests_race_fork_CFLAGS = $(ink_api_cflags)
@@ -71,6 +74,7 @@ tests_die_foreign_wild_CFLAGS = $(ink_api_cflags)
 tests_die_interior_large_CFLAGS = $(ink_api_cflags)
 tests_die_interior_medium_CFLAGS = $(ink_api_cflags)
 tests_die_interior_medium_near_CFLAGS = $(ink_api_cflags)
+tests_die_interior_perturbed_CFLAGS = $(ink_api_cflags)
 tests_die_interior_small_drained_CFLAGS = $(ink_api_cflags)
 tests_die_misaligned_1_CFLAGS = $(ink_api_cflags)
 tests_die_misaligned_8_CFLAGS = $(ink_api_cflags)
