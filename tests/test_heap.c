@@ -175,6 +175,34 @@ static void usable_of_null_is_0(void **state)
     ink_heap_free(NULL, "free");
 }
 
+struct query {
+    void *const *p;
+    unsigned count;
+};
+
+static void query_in_new_thread(void *arg)
+{
+    const struct query *query = arg;
+
+    for (unsigned i = 0; i < query->count; i++)
+        UNIT_CHECK(ink_heap_usable(query->p[i], "test") != 0);
+    (void)ink_stats_collect();
+    UNIT_CHECK(ink_tls_thread == NULL);
+    UNIT_CHECK(ink_load_relaxed(&ink_tls_cache) == INK_CACHE_EMPTY);
+}
+
+/* A thread that only asks gets no record for it: it may be one whose record has just been given up (P15). */
+static void usable_and_stats_in_new_thread_make_no_state(void **state)
+{
+    void *p[] = {alloc(10), alloc(32 * KIB), alloc(100 * KIB), alloc(3 * MIB)};
+    struct query query = {.p = p, .count = sizeof p / sizeof p[0]};
+
+    (void)state;
+    unit_threads(1, query_in_new_thread, &query, sizeof query);
+    for (unsigned i = 0; i < query.count; i++)
+        release(p[i]);
+}
+
 /* A block is kept as long as it holds the bytes and is not more than twice too large. */
 static void realloc_keeps_block_that_fits(void **state)
 {
@@ -423,6 +451,7 @@ UNIT_MAIN(cmocka_unit_test(alloc_of_each_size_takes_its_route),
           cmocka_unit_test(alloc_zeroed_is_zero_where_others_have_been),
           cmocka_unit_test(alloc_aligned_of_any_alignment_and_size_is_aligned),
           cmocka_unit_test(usable_of_null_is_0),
+          cmocka_unit_test(usable_and_stats_in_new_thread_make_no_state),
           cmocka_unit_test(realloc_keeps_block_that_fits),
           cmocka_unit_test(realloc_does_not_keep_block_more_than_twice_too_large),
           cmocka_unit_test(realloc_of_smallest_block_to_one_byte_keeps_it),
