@@ -383,7 +383,7 @@ INK_EXPORT const char *inkalloc_version(void)
 /* Everything works before this has run, and without it. */
 static __attribute__((constructor)) void ink_start(void)
 {
-    const char *conf = getenv("INKALLOC_CONF");
+    const char *conf = secure_getenv("INKALLOC_CONF"); /* not what a set-user-ID program's caller says */
 
     if (ink_likely(conf == NULL))
         return;

@@ -33,7 +33,8 @@ ink_link_tests = \
 	tests/link_pkgconfig.sh \
 	tests/link_cxx.sh \
 	tests/link_lto.sh \
-	tests/link_dlopen.sh
+	tests/link_dlopen.sh \
+	tests/link_setuid.sh
 
 TESTS += $(ink_link_tests)
 EXTRA_DIST += $(ink_link_tests) tests/link_program.c tests/link_program.cc
