@@ -16,6 +16,10 @@
 /* Rounding up to pages or units must not pass PTRDIFF_MAX either. */
 #define INK_HEAP_BYTES_MAX ((size_t)PTRDIFF_MAX - 2 * INK_MIB)
 
+/* Half of the smallest address space that a 64-bit process has: nothing that lies idle would make room for more.  Trying costs programs that ask for
+ * the impossible again and again their caches. */
+#define INK_HEAP_TRIM_FOR_MAX ((uint64_t)1 << 46)
+
 /* ---- what M_PERTURB asks for: done in turns alone ---- */
 
 /* 0: off; else 256 and the byte that freed blocks are filled with.  Any thread, relaxed: it orders nothing. */
@@ -100,7 +104,7 @@ static void *ink_big_alloc(size_t bytes, size_t alignment, bool *zeroed)
     if (bytes > INK_HEAP_BYTES_MAX || alignment > INK_HEAP_BYTES_MAX / 2)
         return NULL;
     p = ink_big_try(bytes, alignment, zeroed);
-    if (ink_unlikely(p == NULL) && bytes <= INK_HEAP_BYTES_MAX - alignment) {
+    if (ink_unlikely(p == NULL) && (uint64_t)bytes + alignment <= INK_HEAP_TRIM_FOR_MAX) {
         (void)ink_trim(); /* the system refuses: give back what lies idle, and try once more */
         p = ink_big_try(bytes, alignment, zeroed);
     }

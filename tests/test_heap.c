@@ -175,6 +175,27 @@ static void usable_of_null_is_0(void **state)
     ink_heap_free(NULL, "free");
 }
 
+/* What no address space can hold is refused at once: the caches, and the chunks beneath, stay as they are. */
+static void alloc_beyond_the_address_space_gives_nothing_back(void **state)
+{
+    void *p = alloc(100);
+    struct ink_stats before;
+
+    (void)state;
+    if (sizeof(size_t) < 8)
+        skip();
+    release(p);
+    before = ink_stats_collect();
+    assert_true(before.cached_blocks > 0);
+    for (unsigned shift = 50; shift < 63; shift++) {
+        assert_null(ink_heap_alloc((size_t)1 << shift));
+        assert_null(ink_heap_alloc_zeroed((size_t)1 << shift));
+        assert_null(ink_heap_alloc_aligned(100, (size_t)1 << shift));
+    }
+    assert_int_equal(ink_stats_collect().cached_blocks, before.cached_blocks);
+    assert_int_equal(ink_stats_collect().mapped, before.mapped);
+}
+
 struct query {
     void *const *p;
     unsigned count;
@@ -450,6 +471,7 @@ UNIT_MAIN(cmocka_unit_test(alloc_of_each_size_takes_its_route),
           cmocka_unit_test(alloc_of_too_much_gives_null),
           cmocka_unit_test(alloc_zeroed_is_zero_where_others_have_been),
           cmocka_unit_test(alloc_aligned_of_any_alignment_and_size_is_aligned),
+          cmocka_unit_test(alloc_beyond_the_address_space_gives_nothing_back),
           cmocka_unit_test(usable_of_null_is_0),
           cmocka_unit_test(usable_and_stats_in_new_thread_make_no_state),
           cmocka_unit_test(realloc_keeps_block_that_fits),
