@@ -155,7 +155,7 @@ INK_EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
 
     if (!ink_is_pow2(alignment) || alignment % sizeof(void *) != 0)
         return EINVAL;
-    p = ink_heap_alloc_aligned(size, alignment);
+    p = ink_or_no_memory(ink_heap_alloc_aligned(size, alignment)); /* errno, too: glibc sets it, and programs look there */
     if (p == NULL)
         return ENOMEM;
     *result = p;
