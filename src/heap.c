@@ -14,9 +14,34 @@
 
 #include <string.h>
 
-/* What no process can have: on 64 bits more than any processor's address space.  It is refused without asking the system, and above all without the trim
- * that follows a refusal.  On 32 bits rounding up to pages or units must not pass PTRDIFF_MAX. */
-#define INK_HEAP_BYTES_MAX (((size_t)1 << (INK_POINTER_BITS == 64 ? 56 : 31)) - 2 * INK_MIB)
+/* What no process can have: on 64 bits 512 TiB in one piece.  It is refused without asking the system, and above all without the trim that
+ * follows a refusal, which would cost programs that probe for sizes their caches.  On 32 bits rounding up to pages or units must not pass PTRDIFF_MAX. */
+#define INK_HEAP_BYTES_MAX (((size_t)1 << (INK_POINTER_BITS == 64 ? 49 : 31)) - 2 * INK_MIB)
+
+/* ---- what M_PERTURB asks for: done in turns alone ---- */
+
+/* 0: off; else 256 and the byte that freed blocks are filled with.  Any thread, relaxed: it orders nothing. */
+static _Atomic unsigned ink_perturb;
+
+void ink_heap_perturb(int value)
+{
+    struct ink_turn turn;
+
+    ink_store_relaxed(&ink_perturb, value == 0 ? 0 : 256u | ((unsigned)value & 255));
+    ink_store_relaxed(&ink_turn_always, value != 0);
+    turn = ink_turn_begin(ink_cache_take());
+    ink_turn_end(&turn);
+}
+
+/* All that may be used: a realloc that stays in the block, or moves all of it, must not show what was there before. */
+static inline void *ink_perturb_new(void *p)
+{
+    unsigned perturb = ink_load_relaxed(&ink_perturb);
+
+    if (ink_unlikely(perturb != 0) && p != NULL)
+        memset(p, (int)(~perturb & 255), ink_heap_usable(p, "malloc"));
+    return p;
+}
 
 /* ---- requests ---- */
 
@@ -26,7 +51,7 @@ static INK_NOINLINE void *ink_class_alloc_odd(unsigned class, intptr_t taken)
     void *p = turn.cache != NULL ? ink_cache_alloc(turn.cache, class, turn.me) : ink_cache_alloc_single(class, turn.me);
 
     ink_turn_end(&turn);
-    return p;
+    return ink_perturb_new(p);
 }
 
 static inline void *ink_class_alloc(unsigned class, intptr_t taken)
@@ -101,7 +126,7 @@ INK_NOINLINE void *ink_heap_alloc_big(size_t bytes)
 {
     bool zeroed;
 
-    return ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed);
+    return ink_perturb_new(ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed));
 }
 
 void *ink_heap_alloc(size_t bytes)
@@ -136,7 +161,7 @@ void *ink_heap_alloc_aligned(size_t bytes, size_t alignment)
     class = ink_class_for_aligned(bytes, alignment);
     if (class != INK_CLASS_NONE)
         return ink_heap_alloc(ink_size_classes[class].size);
-    return ink_big_alloc(bytes, alignment, &zeroed);
+    return ink_perturb_new(ink_big_alloc(bytes, alignment, &zeroed));
 }
 
 /* ---- pointers ---- */
@@ -200,14 +225,30 @@ static unsigned ink_big_free(void *p, const char *function, struct ink_locker me
     return block.class;
 }
 
+/* A large block's pages go back to the system anyway.  p is looked up first: what is no block must not be written to. */
+static INK_COLD void ink_perturb_freed(void *p, int byte, const char *function)
+{
+    struct ink_block block = ink_block_find(p);
+
+    if (block.fault != NULL)
+        ink_die_misuse(block.fault, function, p);
+    if (block.class != 0)
+        memset(p, byte, ink_size_classes[block.class].size);
+    else if (block.run != NULL)
+        memset(p, byte, ink_run_bytes(block.run));
+}
+
 static INK_NOINLINE void ink_free_odd(void *p, size_t class, intptr_t taken, const char *function)
 {
+    unsigned perturb = ink_load_relaxed(&ink_perturb);
     struct ink_turn turn;
 
     if (p == NULL) {
         ink_cache_put_back(taken);
         return;
     }
+    if (ink_unlikely(perturb != 0))
+        ink_perturb_freed(p, (int)(perturb & 255), function);
     turn = ink_turn_begin(taken);
     if (class == 0)
         class = ink_big_free(p, function, turn.me);

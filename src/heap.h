@@ -37,6 +37,11 @@ void ink_heap_free_taken(void *p, size_t class, intptr_t taken, const char *func
  * A block is not kept when it is more than twice too large. */
 void *ink_heap_realloc(void *p, size_t bytes);
 
+/* From now on blocks are handed out full of the complement of value's low byte, and items and ranges are filled with that byte when they are
+ * freed; 0: no more.  Zeroed blocks are zero, what a realloc keeps is kept, and what the kernel adds to a large block is zero.  The calling thread
+ * follows at once, others with their next turn, so set it before they start. */
+void ink_heap_perturb(int value);
+
 /* How many bytes at p may be used; constant while the block lives.  0 for NULL.  Makes no state. */
 size_t ink_heap_usable(const void *p, const char *function);
 

@@ -155,7 +155,7 @@ INK_EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
 
     if (!ink_is_pow2(alignment) || alignment % sizeof(void *) != 0)
         return EINVAL;
-    p = ink_or_no_memory(ink_heap_alloc_aligned(size, alignment)); /* glibc sets errno too, and its callers look there */
+    p = ink_or_no_memory(ink_heap_alloc_aligned(size, alignment)); /* errno, too: glibc sets it, and programs look there */
     if (p == NULL)
         return ENOMEM;
     *result = p;
@@ -239,12 +239,16 @@ INK_EXPORT int malloc_trim(size_t pad)
     return ink_trim() != 0;
 }
 
-/* None of glibc's parameters has a counterpart; programs take a 0 for an error. */
+/* glibc's numbers, which not every C library's header has. */
+enum { INK_MALLOPT_MXFAST = 1, INK_MALLOPT_PERTURB = -6, INK_MALLOPT_MXFAST_MAX = 80 * sizeof(size_t) / 4 };
+
+/* Programs take a 0 for an error, and glibc says it of a single case: a size for its fast bins that they do not have.  Of the other parameters
+ * only M_PERTURB has a counterpart. */
 INK_EXPORT int mallopt(int parameter, int value)
 {
-    (void)parameter;
-    (void)value;
-    return 1;
+    if (parameter == INK_MALLOPT_PERTURB)
+        ink_heap_perturb(value);
+    return parameter != INK_MALLOPT_MXFAST || (value >= 0 && value <= INK_MALLOPT_MXFAST_MAX);
 }
 
 #ifdef __GLIBC__
@@ -287,7 +291,8 @@ INK_EXPORT ink_mallinfo2_t mallinfo2(void)
     };
 }
 
-/* glibc's lines for one arena, after the one that names us; written to stderr in one piece, past stdio. */
+/* glibc's lines for one arena between ours: first the one that names us, last what glibc does not count.  Written to stderr in one piece, past
+ * stdio. */
 INK_EXPORT void malloc_stats(void)
 {
     struct ink_stats stats = ink_stats_collect();
@@ -300,31 +305,31 @@ INK_EXPORT void malloc_stats(void)
                           "Total (incl. mmap):\n"
                           "system bytes     = %10zu\n"
                           "in use bytes     = %10zu\n"
-                          "cached bytes     = %10zu\n"
-                          "metadata bytes   = %10zu\n"
                           "max mmap regions = %10zu\n"
-                          "max mmap bytes   = %10zu\n",
+                          "max mmap bytes   = %10zu\n"
+                          "cached bytes     = %10zu\n"
+                          "metadata bytes   = %10zu\n",
                           ink_stats_banner, stats.mapped, stats.live, stats.mapped + stats.large,
-                          stats.live + stats.large, stats.cached, stats.metadata, stats.large_blocks_peak, stats.large_peak);
+                          stats.live + stats.large, stats.large_blocks_peak, stats.large_peak, stats.cached, stats.metadata);
 
     if (length > 0)
         ink_os_write(2, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
+/* Returns its error and leaves errno, as glibc does, whatever its manual says. */
 INK_EXPORT int malloc_info(int options, FILE *stream)
 {
     struct ink_stats stats;
 
-    if (options != 0) {
-        errno = EINVAL;
-        return -1;
-    }
+    if (options != 0)
+        return EINVAL;
     stats = ink_stats_collect();
     fprintf(stream,
             "<malloc version=\"1\">\n"
             "<inkalloc version=\"%s\"/>\n"
             "<heap nr=\"0\">\n"
-            "<sizes/>\n"
+            "<sizes>\n"
+            "</sizes>\n"
             "<total type=\"fast\" count=\"%zu\" size=\"%zu\"/>\n"
             "<total type=\"rest\" count=\"%zu\" size=\"%zu\"/>\n"
             "<system type=\"current\" size=\"%zu\"/>\n"
@@ -378,7 +383,7 @@ INK_EXPORT const char *inkalloc_version(void)
 /* Everything works before this has run, and without it. */
 static __attribute__((constructor)) void ink_start(void)
 {
-    const char *conf = getenv("INKALLOC_CONF");
+    const char *conf = secure_getenv("INKALLOC_CONF"); /* not what a set-user-ID program's caller says */
 
     if (ink_likely(conf == NULL))
         return;

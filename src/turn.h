@@ -34,6 +34,10 @@ static inline bool ink_turn_is_plain(const struct ink_thread *thread, intptr_t t
     return taken == ink_cache_distance((const struct ink_cache *)thread) && ink_load_relaxed(&thread->generation) == ink_os_generation();
 }
 
+/* While true, outermost turns put the constant empty cache back instead of the thread's own: each operation is a turn, and the fast paths need
+ * no test for what only turns do.  Any thread may write; a thread follows with its next turn. */
+extern INK_HIDDEN _Atomic bool ink_turn_always;
+
 /* Begins a turn.  taken is what ink_cache_take returned.  Any thread, any signal handler, any time. */
 struct ink_turn ink_turn_begin(intptr_t taken);
 

@@ -8,6 +8,7 @@ ink_api_tests = \
 	tests/api_libc \
 	tests/api_limits \
 	tests/api_oom \
+	tests/api_perturb \
 	tests/api_plugin_host \
 	tests/api_query \
 	tests/race_fork \
@@ -21,21 +22,30 @@ ink_cxx_tests = tests/api_cxx
 ink_die_tests = \
 	tests/die_double_large \
 	tests/die_double_last \
+	tests/die_double_later \
 	tests/die_double_medium \
+	tests/die_double_medium_other_thread \
 	tests/die_double_other \
 	tests/die_double_other_thread \
+	tests/die_double_realloc_medium \
+	tests/die_double_sized \
 	tests/die_double_warm \
+	tests/die_foreign_brk \
 	tests/die_foreign_mmap \
 	tests/die_foreign_stack \
 	tests/die_foreign_static \
+	tests/die_foreign_unmapped \
 	tests/die_foreign_wild \
 	tests/die_interior_large \
 	tests/die_interior_medium \
 	tests/die_interior_medium_near \
+	tests/die_interior_perturbed \
 	tests/die_interior_small_drained \
 	tests/die_misaligned_1 \
 	tests/die_misaligned_8 \
 	tests/die_misaligned_large \
+	tests/die_misaligned_medium \
+	tests/die_misaligned_static \
 	tests/die_realloc_foreign \
 	tests/die_realloc_freed_large \
 	tests/die_realloc_misaligned \
@@ -53,6 +63,7 @@ tests_api_ifunc_CFLAGS = $(ink_api_cflags)
 tests_api_libc_CFLAGS = $(ink_api_cflags)
 tests_api_limits_CFLAGS = $(ink_api_cflags)
 tests_api_oom_CFLAGS = $(ink_api_cflags)
+tests_api_perturb_CFLAGS = $(ink_api_cflags)
 tests_api_plugin_host_CFLAGS = $(ink_api_cflags)
 tests_api_query_CFLAGS = $(ink_api_cflags)
 tests_race_fork_CFLAGS = $(ink_api_cflags)
@@ -62,21 +73,30 @@ tests_race_signal_CFLAGS = $(ink_api_cflags)
 tests_race_threads_CFLAGS = $(ink_api_cflags)
 tests_die_double_large_CFLAGS = $(ink_api_cflags)
 tests_die_double_last_CFLAGS = $(ink_api_cflags)
+tests_die_double_later_CFLAGS = $(ink_api_cflags)
 tests_die_double_medium_CFLAGS = $(ink_api_cflags)
+tests_die_double_medium_other_thread_CFLAGS = $(ink_api_cflags)
 tests_die_double_other_CFLAGS = $(ink_api_cflags)
 tests_die_double_other_thread_CFLAGS = $(ink_api_cflags)
+tests_die_double_realloc_medium_CFLAGS = $(ink_api_cflags)
+tests_die_double_sized_CFLAGS = $(ink_api_cflags)
 tests_die_double_warm_CFLAGS = $(ink_api_cflags)
+tests_die_foreign_brk_CFLAGS = $(ink_api_cflags)
 tests_die_foreign_mmap_CFLAGS = $(ink_api_cflags)
 tests_die_foreign_stack_CFLAGS = $(ink_api_cflags)
 tests_die_foreign_static_CFLAGS = $(ink_api_cflags)
+tests_die_foreign_unmapped_CFLAGS = $(ink_api_cflags)
 tests_die_foreign_wild_CFLAGS = $(ink_api_cflags)
 tests_die_interior_large_CFLAGS = $(ink_api_cflags)
 tests_die_interior_medium_CFLAGS = $(ink_api_cflags)
 tests_die_interior_medium_near_CFLAGS = $(ink_api_cflags)
+tests_die_interior_perturbed_CFLAGS = $(ink_api_cflags)
 tests_die_interior_small_drained_CFLAGS = $(ink_api_cflags)
 tests_die_misaligned_1_CFLAGS = $(ink_api_cflags)
 tests_die_misaligned_8_CFLAGS = $(ink_api_cflags)
 tests_die_misaligned_large_CFLAGS = $(ink_api_cflags)
+tests_die_misaligned_medium_CFLAGS = $(ink_api_cflags)
+tests_die_misaligned_static_CFLAGS = $(ink_api_cflags)
 tests_die_realloc_foreign_CFLAGS = $(ink_api_cflags)
 tests_die_realloc_freed_large_CFLAGS = $(ink_api_cflags)
 tests_die_realloc_misaligned_CFLAGS = $(ink_api_cflags)

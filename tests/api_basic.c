@@ -47,9 +47,8 @@ static void *by_posix_memalign(size_t n)
     int const code = posix_memalign(&p, 128, n);
 
     if (code != 0) {
-        check_eq(code, ENOMEM);
+        check_eq(code, ENOMEM); /* and errno as well, as from glibc's: the caller looks */
         check(p == NULL);
-        errno = code;
     }
     return p;
 }
@@ -94,6 +93,7 @@ static size_t const regions[] = {
 
 enum { REGIONS = sizeof regions / sizeof regions[0] };
 
+/* A14: size 0, from pvalloc and posix_memalign too. */
 static void malloc_of_zero_from_every_function_is_unique_and_freeable(void)
 {
     enum { EACH = 100 };
@@ -113,6 +113,7 @@ static void malloc_of_zero_from_every_function_is_unique_and_freeable(void)
             free(p[w][i]);
 }
 
+/* A15: beyond PTRDIFF_MAX, and where rounding up would overflow; A16: errno is set by every function. */
 static void malloc_of_too_much_from_every_function_fails_with_enomem(void)
 {
     size_t const sizes[] = {
@@ -144,6 +145,7 @@ static void malloc_of_too_much_from_every_function_fails_with_enomem(void)
         }
 }
 
+/* A16: the product of calloc and reallocarray. */
 static void calloc_of_a_product_that_overflows_fails_with_enomem(void)
 {
     size_t const pairs[][2] = {
@@ -168,6 +170,7 @@ static void calloc_of_a_product_that_overflows_fails_with_enomem(void)
     }
 }
 
+/* A1: what posix_memalign was to store is untouched when there is no memory. */
 static void memalign_of_too_much_alignment_fails(void)
 {
     size_t const top = SIZE_MAX / 2 + 1;
@@ -189,6 +192,7 @@ static void memalign_of_too_much_alignment_fails(void)
     check(errno == EINVAL || errno == ENOMEM);
 }
 
+/* A1, A2: EINVAL unless a power of two and a multiple of a pointer; through the return value alone. */
 static void posix_memalign_of_a_bad_alignment_says_einval_and_stores_nothing(void)
 {
     size_t const bad[] = {0,  1,  2,  3,   4,    5,    7,    12,       24,
@@ -221,6 +225,7 @@ static void posix_memalign_of_a_good_alignment_keeps_errno(void)
     }
 }
 
+/* A3: each function has its own rule; aligned_alloc takes powers of two only, as newer glibc. */
 static void aligned_alloc_of_a_bad_alignment_fails_with_einval(void)
 {
     size_t const bad[] = {0, 3, 5, 6, 7, 9, 12, 24, 48, 4095, 65537, SIZE_MAX};
@@ -231,9 +236,13 @@ static void aligned_alloc_of_a_bad_alignment_fails_with_einval(void)
         errno = 0;
         check_at(aligned_alloc(keep_size(bad[i]), 64) == NULL, bad[i]);
         check_eq(errno, EINVAL);
+        errno = 0;
+        check_at(aligned_alloc(keep_size(bad[i]), keep_size(2 * bad[i])) == NULL, bad[i]); /* a multiple of it */
+        check_eq(errno, EINVAL);
     }
 }
 
+/* A3: alignments smaller than a pointer; A4: sizes that are no multiple of the alignment. */
 static void aligned_alloc_of_any_size_and_power_of_two_succeeds(void)
 {
     for (size_t a = 1; a <= 65536; a *= 2)
@@ -245,6 +254,7 @@ static void aligned_alloc_of_any_size_and_power_of_two_succeeds(void)
         }
 }
 
+/* A5: alignment 0 and any other. */
 static void memalign_of_any_alignment_rounds_it_up(void)
 {
     for (size_t a = 0; a < 5000; a += a < 70 ? 1 : 61) {
@@ -275,6 +285,7 @@ static void valloc_and_pvalloc_give_whole_pages(void)
     }
 }
 
+/* A17: free, from every region. */
 static void free_keeps_errno(void)
 {
     enum { EACH = 200 };
@@ -297,6 +308,7 @@ static void free_keeps_errno(void)
     }
 }
 
+/* A17: free_sized, free_aligned_sized and cfree. */
 static void free_sized_frees_and_keeps_errno(void)
 {
     if (free_sized_ptr == NULL || free_aligned_sized_ptr == NULL || cfree_ptr == NULL) {
@@ -320,6 +332,7 @@ static void free_sized_frees_and_keeps_errno(void)
         }
 }
 
+/* A26: an over-aligned small block lies in a larger class than its size says; A27: size 0 among them. */
 static void free_sized_of_an_aligned_block_finds_its_real_class(void)
 {
     if (free_aligned_sized_ptr == NULL)
@@ -336,6 +349,44 @@ static void free_sized_of_an_aligned_block_finds_its_real_class(void)
         }
 }
 
+/* A25: programs pass sizes and alignments that are wrong, and nothing comes of it: the neighbours keep what is theirs, and what is
+ * allocated next fits where it is put. */
+static void free_sized_with_a_wrong_size_does_no_harm(void)
+{
+    enum { LIVE = 24 };
+    size_t const wrong[] = {0, 1, 16, 17, 100, 4096, 32768, 65536, 1048577, 1 << 30, PTRDIFF_MAX, SIZE_MAX};
+    char *p[2 * LIVE];
+
+    if (free_sized_ptr == NULL || free_aligned_sized_ptr == NULL)
+        return;
+    for (int r = 0; r < REGIONS; ++r)
+        for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; ++w) {
+            size_t const n = regions[r];
+            int const live = n <= 32768 ? LIVE : 2;
+
+            for (int i = 0; i < 2 * live; ++i) {
+                check_at((p[i] = malloc(n)) != NULL, n);
+                pattern_fill(p[i], n, (uint32_t)i);
+            }
+            for (int i = 0; i < live; ++i)
+                if (i % 2 == 0)
+                    free_sized_ptr(p[i], wrong[w]);
+                else
+                    free_aligned_sized_ptr(p[i], (size_t)1 << w, wrong[w]);
+            for (int i = 0; i < live; ++i) {
+                size_t const next = wrong[w] <= 65536 ? wrong[w] : n;
+
+                check_at((p[i] = malloc(next)) != NULL, next);
+                memset(p[i], 0xa5, malloc_usable_size(p[i]));
+            }
+            for (int i = live; i < 2 * live; ++i)
+                check_pattern(p[i], n, (uint32_t)i);
+            for (int i = 0; i < 2 * live; ++i)
+                free(p[i]);
+        }
+}
+
+/* A17: success of every allocating function. */
 static void malloc_that_succeeds_keeps_errno(void)
 {
     for (int r = 0; r < REGIONS; ++r)
@@ -349,6 +400,7 @@ static void malloc_that_succeeds_keeps_errno(void)
             }
 }
 
+/* A17: success of realloc. */
 static void realloc_that_succeeds_keeps_errno(void)
 {
     for (int from = 0; from < REGIONS; ++from)
@@ -364,6 +416,7 @@ static void realloc_that_succeeds_keeps_errno(void)
         }
 }
 
+/* A12: it succeeds. */
 static void realloc_of_null_and_zero_is_malloc_of_zero(void)
 {
     void *const p = realloc(keep_ptr(NULL), keep_size(0));
@@ -374,6 +427,7 @@ static void realloc_of_null_and_zero_is_malloc_of_zero(void)
     free(q);
 }
 
+/* A13: as glibc, it frees and returns NULL. */
 static void realloc_to_zero_frees_and_returns_null(void)
 {
     size_t const before = resident_bytes();
@@ -498,6 +552,7 @@ static void check_zero(const char *p, size_t n)
         check_at(memcmp(p + at, zeros, n - at < sizeof zeros ? n - at : sizeof zeros) == 0, n);
 }
 
+/* A18: blocks that others have written to. */
 static void calloc_after_dirty_reuse_is_zero(void)
 {
     enum { EACH = 40 };
@@ -525,6 +580,7 @@ static void calloc_after_dirty_reuse_is_zero(void)
     }
 }
 
+/* A18: pages that were given back. */
 static void calloc_after_malloc_trim_is_zero(void)
 {
     enum { EACH = 300 };
@@ -547,6 +603,7 @@ static void calloc_after_malloc_trim_is_zero(void)
     }
 }
 
+/* A19: what is fresh from the system is known to be zero. */
 static void calloc_of_a_huge_block_touches_nothing(void)
 {
     size_t const before = resident_bytes();
@@ -561,6 +618,7 @@ static void calloc_of_a_huge_block_touches_nothing(void)
     }
 }
 
+/* A20: over the life of a block. */
 static void malloc_usable_size_is_constant_and_writable(void)
 {
     for (int r = 0; r < REGIONS; ++r)
@@ -578,10 +636,14 @@ static void malloc_usable_size_is_constant_and_writable(void)
             check_pattern(p, usable, 8);
             free(next);
             check_eq(malloc_usable_size(keep_ptr(p)), usable);
+            malloc_trim(0);
+            check_eq(malloc_usable_size(keep_ptr(p)), usable);
+            check_pattern(p, usable, 8);
             free(p);
         }
 }
 
+/* A10: every size from 0 on, by every function. */
 static void malloc_of_any_size_is_aligned_to_16(void)
 {
     for (size_t n = 0; n < 70000; n += n < 2100 ? 1 : 333) {
@@ -603,9 +665,10 @@ static void malloc_of_any_size_is_aligned_to_16(void)
         }
 }
 
-/* Blocks of the libc's own names and ours are one heap. */
-static void libc_aliases_and_public_names_mix(void)
+/* A23: blocks of libc's names for its own use and of the public ones are one heap, and each name keeps its own rules. */
+static void libc_aliases_and_public_names_are_one_heap(void)
 {
+    static const char *const names[] = {"malloc", "free", "calloc", "realloc", "memalign", "valloc", "pvalloc", "mallopt"};
     void *(*const libc_malloc)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "__libc_malloc");
     void *(*const libc_realloc)(void *, size_t) =
         (void *(*)(void *, size_t))dlsym(RTLD_DEFAULT, "__libc_realloc");
@@ -613,10 +676,19 @@ static void libc_aliases_and_public_names_mix(void)
         (void *(*)(size_t, size_t))dlsym(RTLD_DEFAULT, "__libc_calloc");
     void *(*const libc_memalign)(size_t, size_t) =
         (void *(*)(size_t, size_t))dlsym(RTLD_DEFAULT, "__libc_memalign");
+    int (*const libc_posix_memalign)(void **, size_t, size_t) =
+        (int (*)(void **, size_t, size_t))dlsym(RTLD_DEFAULT, "__posix_memalign");
     void (*const libc_free)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "__libc_free");
 
     if (libc_malloc == NULL) /* not glibc */
         return;
+    for (size_t i = 0; on_inkalloc() && i < sizeof names / sizeof names[0]; ++i) {
+        char alias[32];
+
+        snprintf(alias, sizeof alias, "__libc_%s", names[i]);
+        if (dlsym(RTLD_DEFAULT, alias) != dlsym(RTLD_DEFAULT, names[i]))
+            check_fail("%s is not %s", alias, names[i]);
+    }
     for (int r = 0; r < REGIONS; ++r) {
         void *p = libc_malloc(regions[r]);
 
@@ -627,8 +699,13 @@ static void libc_aliases_and_public_names_mix(void)
         libc_free(malloc(regions[r]));
         free(libc_calloc(1, regions[r]));
         free(libc_memalign(64, regions[r]));
+        if (libc_posix_memalign != NULL) {
+            p = NULL;
+            check_eq(libc_posix_memalign(&p, 64, regions[r]), 0);
+            free(p);
+            check_eq(libc_posix_memalign(&p, 3, regions[r]), EINVAL);
+        }
     }
-    check(true);
 }
 
 int main(void)
@@ -652,6 +729,7 @@ int main(void)
     free_keeps_errno();
     free_sized_frees_and_keeps_errno();
     free_sized_of_an_aligned_block_finds_its_real_class();
+    free_sized_with_a_wrong_size_does_no_harm();
     malloc_that_succeeds_keeps_errno();
     realloc_that_succeeds_keeps_errno();
     realloc_of_null_and_zero_is_malloc_of_zero();
@@ -666,6 +744,6 @@ int main(void)
     calloc_of_a_huge_block_touches_nothing();
     malloc_usable_size_is_constant_and_writable();
     malloc_of_any_size_is_aligned_to_16();
-    libc_aliases_and_public_names_mix();
+    libc_aliases_and_public_names_are_one_heap();
     return check_end();
 }

@@ -12,6 +12,7 @@ static void *from_resolver[EACH], *from_constructor[EACH], *from_main[EACH];
 /* No check here: a resolver runs before its own module is ready for much else. */
 static void take(void **p, uint32_t seed)
 {
+    free(keep_ptr(NULL)); /* P6: before anything of ours has run */
     for (size_t i = 0; i < EACH; ++i) {
         size_t const n = i == 7 ? LARGE : i * i;
 
@@ -37,6 +38,7 @@ static int chosen(void)
     return 42;
 }
 
+/* P8: before any constructor has run. */
 __attribute__((no_stack_protector, used)) static int (*resolve(void))(void)
 {
     take(from_resolver, 1);
@@ -52,6 +54,7 @@ __attribute__((constructor(101))) static void first_constructor(void)
     from_resolver[0] = malloc(0);
 }
 
+/* P29: nothing is taken down when a program ends. */
 static void at_exit(void)
 {
     give(from_main, 3);

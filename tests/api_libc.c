@@ -39,6 +39,7 @@ static void check_ours_at_least(void *p, size_t asked)
     free(p);
 }
 
+/* A32: so with all of this file. */
 static void strdup_and_relatives_give_our_blocks(void)
 {
     static char text[70000];
@@ -58,6 +59,7 @@ static void strdup_and_relatives_give_our_blocks(void)
     check_ours(wcsdup(L"inkalloc"), 9 * sizeof(wchar_t));
 }
 
+/* A33: libc's own, which calls our realloc. */
 static void reallocarray_grows_and_refuses_overflow(void)
 {
     int *p = NULL;
@@ -233,6 +235,30 @@ static void popen_reads_what_a_shell_writes(void)
     check_eq(pclose(f), 0);
 }
 
+static long brk_heap_bytes(void)
+{
+    char line[512];
+    unsigned long from, to;
+    long bytes = 0;
+    FILE *f = fopen("/proc/self/maps", "r");
+
+    check(f != NULL);
+    while (fgets(line, sizeof line, f) != NULL)
+        if (strstr(line, "[heap]") != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2)
+            bytes += (long)(to - from);
+    fclose(f);
+    return bytes;
+}
+
+/* A32: with all that libc has allocated in this program, no heap of its own stands beside ours. */
+static void no_heap_of_libc_grows_next_to_ours(void)
+{
+    if (on_inkalloc())
+        check_eq(brk_heap_bytes(), 0);
+    else
+        check(brk_heap_bytes() != 0); /* the measure sees libc's */
+}
+
 int main(void)
 {
     check_start();
@@ -247,5 +273,6 @@ int main(void)
     tsearch_trees_free_with_ours();
     popen_reads_what_a_shell_writes();
     setenv_in_storms_keeps_every_variable();
+    no_heap_of_libc_grows_next_to_ours();
     return check_end();
 }

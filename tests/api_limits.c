@@ -5,7 +5,7 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
-enum { LARGE = 1150000, LOCKED = 1 << 20 };
+enum { LARGE = 1150000, LOCKED = 1 << 20, ERRNO_MARK = 4242 };
 
 static long mappings_allowed(void)
 {
@@ -31,6 +31,7 @@ static void **large_blocks(long count)
 }
 
 /* More holes than a process may have mappings, and small and large blocks are still to be had; all goes back in the end. */
+/* O6; A17: errno stays where munmap is refused. */
 static void many_large_blocks_freed_alternately_leave_room_for_others(void)
 {
     long count = 2 * mappings_allowed() + 10000;
@@ -40,8 +41,11 @@ static void many_large_blocks_freed_alternately_leave_room_for_others(void)
         printf("left out: the mappings of a process cannot be used up here\n");
         return;
     }
-    for (long i = 0; i < count; i += 2)
+    for (long i = 0; i < count; i += 2) {
+        errno = ERRNO_MARK;
         free(blocks[i]);
+        check(errno == ERRNO_MARK);
+    }
     for (int i = 0; i < 2000; i++)
         check(keep_ptr(malloc(50000)) != NULL);
     for (long i = 0; i < count; i += 2) {
@@ -55,6 +59,7 @@ static void many_large_blocks_freed_alternately_leave_room_for_others(void)
 }
 
 /* A block that was kept instead of unmapped reads as zero when calloc hands it out again. */
+/* A18. */
 static void calloc_after_many_large_blocks_is_zero(void)
 {
     enum { MANY = 17000, DIRTY = 50 };
@@ -78,6 +83,7 @@ static void calloc_after_many_large_blocks_is_zero(void)
 }
 
 /* Locked pages cannot be purged: free must not insist, and calloc must not believe them zero. */
+/* A18: madvise fails. */
 static void free_of_locked_memory_returns_and_calloc_is_zero(void)
 {
     enum { BLOCKS = 100 };
@@ -92,8 +98,10 @@ static void free_of_locked_memory_returns_and_calloc_is_zero(void)
         printf("left out: memory cannot be locked here: %s\n", strerror(errno));
         return;
     }
+    errno = ERRNO_MARK;
     for (int i = 0; i < BLOCKS; i++)
         free(blocks[i]);
+    check_eq(errno, ERRNO_MARK);
     malloc_trim(0);
     for (int i = 0; i < BLOCKS; i++) {
         blocks[i] = calloc(1, LOCKED);

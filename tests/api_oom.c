@@ -115,11 +115,19 @@ static void give_all(struct link **head)
     }
 }
 
+static int limited = RLIMIT_AS;
+
+/* What the limit counts already: all, or what is private and writable. */
+static size_t limited_bytes(void)
+{
+    return limited == RLIMIT_AS ? mapped_bytes() : statm_bytes(5);
+}
+
 static void limit_room(size_t more)
 {
-    struct rlimit const r = {mapped_bytes() + more, RLIM_INFINITY};
+    struct rlimit const r = {limited_bytes() + more, RLIM_INFINITY};
 
-    check_eq(setrlimit(RLIMIT_AS, &r), 0);
+    check_eq(setrlimit(limited, &r), 0);
 }
 
 static void oom_with_one_mix_comes_back_whole(void)
@@ -307,5 +315,8 @@ int main(void)
     in_child(oom_of_a_growing_realloc_keeps_the_content);
     in_child(oom_of_a_realloc_that_moves_by_gigabytes_keeps_the_block);
     in_child(oom_in_several_threads_at_once_comes_back_whole);
+    limited = RLIMIT_DATA; /* O4: counts private mappings, too */
+    in_child(oom_with_one_mix_comes_back_whole);
+    in_child(oom_with_one_size_leaves_room_for_others);
     return check_end();
 }

@@ -216,16 +216,16 @@ static inline size_t random_size(uint32_t *state)
     return 1048576 + ((r >> 8) & 0xfffff);
 }
 
-/* Column 0 of statm is the address space, column 1 what is resident. */
+/* Column 0 of statm is the address space, column 1 what is resident, column 5 data and stack. */
 static inline size_t statm_bytes(int column)
 {
-    unsigned long pages[2] = {0, 0};
+    unsigned long pages[6];
     char text[128];
     FILE *f = fopen("/proc/self/statm", "r");
 
     check(f != NULL);
     check(fgets(text, sizeof text, f) != NULL);
-    check_eq(sscanf(text, "%lu %lu", &pages[0], &pages[1]), 2);
+    check_eq(sscanf(text, "%lu %lu %lu %lu %lu %lu", &pages[0], &pages[1], &pages[2], &pages[3], &pages[4], &pages[5]), 6);
     fclose(f);
     return pages[column] * (size_t)sysconf(_SC_PAGESIZE);
 }

@@ -42,4 +42,10 @@ refused "unknown option -z; $options" -z
 for switch in --with-head=index --with-sanitizer=none --enable-debug; do
     grep -q -e "$switch" out || { echo "--help does not list $switch"; errors=$((errors + 1)); }
 done
+
+# B9: nothing is run while configuring, so a cross compilation guesses nothing from the machine it runs on.
+if grep -n -E 'A[CX]_(TRY_RUN|RUN_IFELSE|RUN_LOG)' "$INK_SRCDIR/configure.ac" "$INK_SRCDIR"/m4/ink*.m4; then
+    echo "configure runs what it has compiled"
+    errors=$((errors + 1))
+fi
 [ $errors -eq 0 ]

@@ -86,6 +86,7 @@ static void delete_by_form(int form, int sized, void *p, size_t n)
         ::operator delete(p);
 }
 
+/* A24: all forms, nothrow, aligned, sized, in all combinations. */
 static void new_in_every_form_is_aligned_and_every_delete_takes_it()
 {
     for (int sized = 0; sized < 3; ++sized)
@@ -106,6 +107,35 @@ static void new_in_every_form_is_aligned_and_every_delete_takes_it()
         }
 }
 
+/* A27: blocks of no bytes at wide alignments, freed by sized deletes, come from where they go to: none is handed out twice; A25: nor with
+ * a size that is wrong. */
+static void delete_of_nothing_or_with_a_wrong_size_does_no_harm()
+{
+    enum { EACH = 100 };
+    static size_t const asked[] = {0, 1, 40, 3000}, wrong[] = {0, 1, 100, 5000, 100000, SIZE_MAX};
+    void *p[EACH];
+
+    for (size_t const n : asked)
+        for (int form = 0; form < FORMS; ++form)
+            for (size_t const told : wrong) {
+                for (int i = 0; i < EACH; ++i) {
+                    p[i] = keep_ptr(new_by_form(form, keep_size(n)));
+                    check_at(p[i] != nullptr, n);
+                    pattern_fill(p[i], malloc_usable_size(p[i]), uint32_t(i));
+                }
+                for (int i = 0; i < EACH; i += 2)
+                    delete_by_form(form, 1, p[i], told);
+                for (int i = 0; i < EACH; i += 2) {
+                    p[i] = keep_ptr(new_by_form(form, keep_size(n)));
+                    pattern_fill(p[i], malloc_usable_size(p[i]), uint32_t(i));
+                }
+                for (int i = 0; i < EACH; ++i) {
+                    check_pattern(p[i], malloc_usable_size(p[i]), uint32_t(i));
+                    delete_by_form(form, 1, p[i], told);
+                }
+            }
+}
+
 /* 1: bad_alloc itself; 2: own_bad_alloc; 3: something else; 0: nothing was thrown. */
 static int what_new_throws(int form, size_t n)
 {
@@ -122,6 +152,7 @@ static int what_new_throws(int form, size_t n)
     }
 }
 
+/* A24. */
 static void new_that_fails_without_a_handler_throws_bad_alloc_or_is_null()
 {
     std::set_new_handler(nullptr);
@@ -134,6 +165,7 @@ static void new_that_fails_without_a_handler_throws_bad_alloc_or_is_null()
         }
 }
 
+/* A24: the loop of the new_handler. */
 static void new_that_fails_calls_the_handler_until_it_gives_up()
 {
     for (int form = 0; form < FORMS; ++form) {
@@ -163,6 +195,7 @@ static void new_that_fails_lets_the_exception_of_the_handler_through()
 static void run_operator_facts()
 {
     new_in_every_form_is_aligned_and_every_delete_takes_it();
+    delete_of_nothing_or_with_a_wrong_size_does_no_harm();
     new_that_fails_without_a_handler_throws_bad_alloc_or_is_null();
     new_that_fails_calls_the_handler_until_it_gives_up();
     new_that_fails_lets_the_exception_of_the_handler_through();

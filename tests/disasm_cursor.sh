@@ -64,6 +64,7 @@ done
 
 report "a step of one slot made in memory" \
     "$(code | in_place | grep -P '\t(add|sub)q? +\$0x(f{15})?8,')"
+# A34
 report "functions reached through the PLT or the GOT" \
     "$(readelf -rW "$INK_LIB" | grep -E ' (malloc|calloc|realloc|free)(@| |$)')"
 

@@ -18,6 +18,7 @@ ink_preload_tests = \
 	tests/preload_sed.sh \
 	tests/preload_awk.sh \
 	tests/preload_tar.sh \
+	tests/preload_interposed.sh \
 	tests/preload_sqlite3.sh \
 	tests/preload_python3_c.sh \
 	tests/preload_python3_cxx.sh \
@@ -47,7 +48,9 @@ ink_link_tests = \
 	tests/link_static.sh \
 	tests/link_pkgconfig.sh \
 	tests/link_cxx.sh \
-	tests/link_matrix.sh
+	tests/link_matrix.sh \
+	tests/link_dlopen.sh \
+	tests/link_setuid.sh
 
 TESTS += $(ink_link_tests)
 EXTRA_DIST += $(ink_link_tests) tests/link_program.c tests/link_program.cc

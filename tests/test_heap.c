@@ -123,20 +123,6 @@ static void alloc_of_too_much_gives_null(void **state)
     release(p);
 }
 
-/* What no process can have is refused without giving back idle memory for it: programs that probe sizes would lose theirs with each. */
-static void alloc_of_too_much_trims_nothing(void **state)
-{
-    size_t bytes = sizeof(void *) == 8 ? (size_t)1 << 56 : (size_t)PTRDIFF_MAX;
-
-    (void)state;
-    (void)ink_trim();
-    release(alloc(300 * KIB));
-    assert_null(ink_heap_alloc(bytes));
-    assert_null(ink_heap_alloc_aligned(bytes, 2 * MIB));
-    assert_int_not_equal(ink_trim(), 0);
-    assert_int_equal(ink_trim(), 0);
-}
-
 /* Zeroed blocks are zero, also where another block has been before. */
 static void alloc_zeroed_is_zero_where_others_have_been(void **state)
 {
@@ -187,6 +173,55 @@ static void usable_of_null_is_0(void **state)
     (void)state;
     assert_int_equal(ink_heap_usable(NULL, "test"), 0);
     ink_heap_free(NULL, "free");
+}
+
+/* What no address space can hold is refused at once: the caches, and the chunks beneath, stay as they are. */
+static void alloc_beyond_the_address_space_gives_nothing_back(void **state)
+{
+    void *p = alloc(100);
+    struct ink_stats before;
+
+    (void)state;
+    if (sizeof(size_t) < 8)
+        skip();
+    release(p);
+    before = ink_stats_collect();
+    assert_true(before.cached_blocks > 0);
+    for (unsigned shift = 50; shift < 63; shift++) {
+        assert_null(ink_heap_alloc((size_t)1 << shift));
+        assert_null(ink_heap_alloc_zeroed((size_t)1 << shift));
+        assert_null(ink_heap_alloc_aligned(100, (size_t)1 << shift));
+    }
+    assert_int_equal(ink_stats_collect().cached_blocks, before.cached_blocks);
+    assert_int_equal(ink_stats_collect().mapped, before.mapped);
+}
+
+struct query {
+    void *const *p;
+    unsigned count;
+};
+
+static void query_in_new_thread(void *arg)
+{
+    const struct query *query = arg;
+
+    for (unsigned i = 0; i < query->count; i++)
+        UNIT_CHECK(ink_heap_usable(query->p[i], "test") != 0);
+    (void)ink_stats_collect();
+    UNIT_CHECK(ink_tls_thread == NULL);
+    UNIT_CHECK(ink_load_relaxed(&ink_tls_cache) == INK_CACHE_EMPTY);
+}
+
+/* A thread that only asks gets no record for it: it may be one whose record has just been given up (P15). */
+static void usable_and_stats_in_new_thread_make_no_state(void **state)
+{
+    void *p[] = {alloc(10), alloc(32 * KIB), alloc(100 * KIB), alloc(3 * MIB)};
+    struct query query = {.p = p, .count = sizeof p / sizeof p[0]};
+
+    (void)state;
+    unit_threads(1, query_in_new_thread, &query, sizeof query);
+    for (unsigned i = 0; i < query.count; i++)
+        release(p[i]);
 }
 
 /* A block is kept as long as it holds the bytes and is not more than twice too large. */
@@ -434,10 +469,11 @@ static void free_of_one_range_by_many_threads_dies(void **state)
 UNIT_MAIN(cmocka_unit_test(alloc_of_each_size_takes_its_route),
           cmocka_unit_test(alloc_of_every_small_size_gets_its_class),
           cmocka_unit_test(alloc_of_too_much_gives_null),
-          cmocka_unit_test(alloc_of_too_much_trims_nothing),
           cmocka_unit_test(alloc_zeroed_is_zero_where_others_have_been),
           cmocka_unit_test(alloc_aligned_of_any_alignment_and_size_is_aligned),
+          cmocka_unit_test(alloc_beyond_the_address_space_gives_nothing_back),
           cmocka_unit_test(usable_of_null_is_0),
+          cmocka_unit_test(usable_and_stats_in_new_thread_make_no_state),
           cmocka_unit_test(realloc_keeps_block_that_fits),
           cmocka_unit_test(realloc_does_not_keep_block_more_than_twice_too_large),
           cmocka_unit_test(realloc_of_smallest_block_to_one_byte_keeps_it),

@@ -39,6 +39,39 @@ static void begin_of_outermost_turn_gives_own_cache(void **state)
     assert_int_equal(ink_load_relaxed(&ink_tls_cache), mine());
 }
 
+static void one_turn(void)
+{
+    struct ink_turn turn = ink_turn_begin(ink_cache_take());
+
+    assert_ptr_equal(turn.cache, &ink_tls_thread->c1);
+    assert_true(turn.me.outermost);
+    ink_turn_end(&turn);
+}
+
+/* While every operation is to be a turn, none finds the cache where the fast paths look, and each uses it all the same; inner ones
+ * leave as they came; afterwards it is as before. */
+static void end_of_turn_while_all_must_be_turns_hides_the_cache(void **state)
+{
+    struct ink_turn outer, inner;
+
+    (void)state;
+    ink_store_relaxed(&ink_turn_always, true);
+    one_turn();
+    assert_int_equal(ink_load_relaxed(&ink_tls_cache), INK_CACHE_EMPTY);
+    one_turn();
+    ink_heap_free(ink_heap_alloc(64), "free");
+    assert_int_equal(ink_load_relaxed(&ink_tls_cache), INK_CACHE_EMPTY);
+    outer = ink_turn_begin(ink_cache_take());
+    inner = ink_turn_begin(ink_cache_take());
+    ink_turn_end(&inner);
+    assert_int_equal(ink_load_relaxed(&ink_tls_cache), INK_CACHE_BUSY);
+    ink_turn_end(&outer);
+    assert_int_equal(ink_load_relaxed(&ink_tls_cache), INK_CACHE_EMPTY);
+    ink_store_relaxed(&ink_turn_always, false);
+    one_turn();
+    assert_int_equal(ink_load_relaxed(&ink_tls_cache), mine());
+}
+
 /* One inside another uses the second cache, the next the third, and all others none; each leaves as it came. */
 static void begin_of_inner_turns_gives_second_then_third_then_none(void **state)
 {
@@ -451,6 +484,7 @@ static void begin_in_threads_of_child_adopts_nothing(void **state)
 #define TEST(f) cmocka_unit_test_setup(f, begin)
 
 UNIT_MAIN(TEST(begin_of_outermost_turn_gives_own_cache),
+          TEST(end_of_turn_while_all_must_be_turns_hides_the_cache),
           TEST(begin_of_inner_turns_gives_second_then_third_then_none),
           TEST(alloc_and_free_at_every_depth_conserve_blocks),
           TEST(alloc_after_jump_out_of_a_turn_still_works),
