@@ -63,7 +63,7 @@ work() {
         sleep 0.05
     done
     ask info persistence | grep rdb_last_bgsave_status
-    ask del while
+    ask del while >/dev/null
     ask debug digest
     ask bgrewriteaof >/dev/null
     ask memory doctor >/dev/null
