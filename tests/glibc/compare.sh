@@ -27,10 +27,11 @@ table() {
                         words[i] = result[$2, i]
                     row($1, $2, words)
                 }
-            for (c in run) {
+            classes = split("A I D G", class_of)
+            for (c = 1; c <= classes; c++) {
                 for (i = 1; i <= files; i++)
-                    words[i] = passed[c, i] + 0 " of " run[c] / files
-                row(c, "passed", words)
+                    words[i] = passed[class_of[c], i] + 0 " of " run[class_of[c]] / files
+                row(class_of[c], "passed", words)
             }
         }' table="$here/programs" "$@"
 }
