@@ -4,10 +4,10 @@
 ink_head_tests =
 
 ink_index_cppflags = $(INK_CPPFLAGS) -DINK_HEAD=index
-check_LTLIBRARIES += tests/libinkindex.la
-tests_libinkindex_la_SOURCES = $(INK_SHARED_SOURCES)
-tests_libinkindex_la_CPPFLAGS = $(ink_index_cppflags)
-ink_index_ldadd = tests/libinkunit.la tests/libinkindex.la $(CMOCKA_LIBS)
+check_LIBRARIES += tests/libinkindex.a
+tests_libinkindex_a_SOURCES = $(INK_SHARED_SOURCES)
+tests_libinkindex_a_CPPFLAGS = $(ink_index_cppflags)
+ink_index_ldadd = tests/libinkunit.la tests/libinkindex.a $(CMOCKA_LIBS)
 
 ink_head_tests += \
 	tests/test_head_index \
@@ -38,10 +38,10 @@ tests_race_heads_index_LDADD = $(ink_index_ldadd)
 
 if HAVE_WIDE_HEAD
 ink_wide_cppflags = $(INK_CPPFLAGS) -DINK_HEAD=wide
-check_LTLIBRARIES += tests/libinkwide.la
-tests_libinkwide_la_SOURCES = $(INK_SHARED_SOURCES)
-tests_libinkwide_la_CPPFLAGS = $(ink_wide_cppflags)
-ink_wide_ldadd = tests/libinkunit.la tests/libinkwide.la $(CMOCKA_LIBS) $(INK_WIDE_LIBS)
+check_LIBRARIES += tests/libinkwide.a
+tests_libinkwide_a_SOURCES = $(INK_SHARED_SOURCES)
+tests_libinkwide_a_CPPFLAGS = $(ink_wide_cppflags)
+ink_wide_ldadd = tests/libinkunit.la tests/libinkwide.a $(CMOCKA_LIBS) $(INK_WIDE_LIBS)
 
 ink_head_tests += \
 	tests/test_head_wide \
@@ -77,10 +77,10 @@ tests_test_atomiclist_wide_LDADD = $(ink_wide_ldadd)
 endif
 
 ink_locked_cppflags = $(INK_CPPFLAGS) -DINK_HEAD=locked -DINK_LIST_HEAD=locked
-check_LTLIBRARIES += tests/libinklocked.la
-tests_libinklocked_la_SOURCES = $(INK_SHARED_SOURCES)
-tests_libinklocked_la_CPPFLAGS = $(ink_locked_cppflags)
-ink_locked_ldadd = tests/libinkunit.la tests/libinklocked.la $(CMOCKA_LIBS)
+check_LIBRARIES += tests/libinklocked.a
+tests_libinklocked_a_SOURCES = $(INK_SHARED_SOURCES)
+tests_libinklocked_a_CPPFLAGS = $(ink_locked_cppflags)
+ink_locked_ldadd = tests/libinkunit.la tests/libinklocked.a $(CMOCKA_LIBS)
 
 ink_head_tests += \
 	tests/test_head_locked \
