@@ -7,5 +7,6 @@ AC_DEFUN([INK_WITH_HEAD], [
   AS_CASE([$ink_head],
     [index|wide|locked], [],
     [AC_MSG_ERROR([--with-head=$ink_head is not known; the valid values are index, wide and locked.])])
+  AC_DEFINE_UNQUOTED([INK_DEFAULT_HEAD], [$ink_head], [Head of the shared freelists: index, wide or locked.])
   AC_SUBST([INK_HEAD], [$ink_head])
 ])

@@ -11,7 +11,7 @@
  * so one thread alone does all pops, popalls and removes of a list on which items are removed.
  *
  * A late popper may still read the link of an item that somebody else has popped; what it reads is never used.  Hence an item's memory must stay
- * readable while any pop or pop_all of the list is under way, and its link must not be written but by this list meanwhile, or atomically.
+ * readable while any pop of the list is under way, and its link must not be written but by this list meanwhile, or atomically.
  * Within one list an item must stand at most once, and on one list per link at a time. */
 #ifndef INK_ATOMICLIST_H
 #define INK_ATOMICLIST_H
@@ -25,6 +25,7 @@
 #define INK_LIST_HEAD locked
 #endif
 
+#include "die.h"
 #include "head.h"
 
 #define ink_list_head INK_TIER(INK_LIST_HEAD, head)
@@ -36,7 +37,7 @@
 
 struct ink_atomiclist {
     _Alignas(INK_LINE_BYTES) struct ink_list_head head;
-    const char *name; /* for messages; not copied */
+    const char *name; /* for whoever looks at it in a debugger; not copied */
     size_t offset;    /* of the link in an item, in bytes */
 };
 
@@ -66,7 +67,9 @@ static inline void *ink_atomiclist_push(struct ink_atomiclist *list, void *item)
 {
     ink_list_snapshot_t snapshot = ink_list_snapshot(&list->head);
 
+    INK_ASSERT((uintptr_t)ink_atomiclist_link(list, (uintptr_t)item) % sizeof(ink_atomiclist_link_t) == 0);
     do {
+        INK_ASSERT(ink_list_top(snapshot) != (uintptr_t)item); /* pushed twice */
         ink_store_relaxed(ink_atomiclist_link(list, (uintptr_t)item), ink_list_top(snapshot));
         INK_BETWEEN();
     } while (!ink_list_commit_push(&list->head, &snapshot, (uintptr_t)item));

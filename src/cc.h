@@ -47,6 +47,14 @@ static inline uintptr_t ink_align_up(uintptr_t a, size_t alignment)
 /* A flag that is exchanged: a word, because a byte's read-modify-write is a library call on some machines (riscv64 under gcc 12). */
 typedef _Atomic uint32_t ink_flag_t;
 
+#if defined(__SANITIZE_THREAD__)
+#define INK_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#define INK_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#else
+#define INK_THREAD_SANITIZER 0
+#endif
+
 /* Named by order, so that a wrong order is visible where it is used. */
 #define ink_load_relaxed(p) atomic_load_explicit((p), memory_order_relaxed)
 #define ink_load_acquire(p) atomic_load_explicit((p), memory_order_acquire)

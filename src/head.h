@@ -28,8 +28,9 @@
 #include "head_wide.h"
 #endif
 
+/* What configure was told, unless a test is built with another one. */
 #ifndef INK_HEAD
-#error "INK_HEAD must be index, wide or locked"
+#define INK_HEAD INK_DEFAULT_HEAD
 #endif
 
 #define INK_TIER_PASTE(tier, name) ink_##tier##_##name

@@ -1,8 +1,9 @@
 /* Head tier "wide": {version | link} in two machine words, changed by a double-width compare-and-swap.  A link may be any word, a pointer
- * too, and a version of 64 bits does not come round.  See head.h for the interface.
+ * too, and on 64 bits the version does not come round.  See head.h for the interface.
  *
  * configure finds out by linking how this machine and compiler do it, one way for all accesses of a build:
- *   INK_WIDE_INLINE     the instruction itself, by __sync (gcc never inlines the C11 form).  Snapshots are two plain loads.
+ *   INK_WIDE_INLINE     the instruction itself, by __sync (gcc never inlines the C11 form).  Snapshots are two plain loads.  Not under the
+ *                       thread sanitizer, which makes of the instruction a lock and two stores.
  *   INK_WIDE_LIBATOMIC  calls into libatomic, loads included: it may take a lock, which a plain load would not respect.
  * On x86-64 the instruction is cmpxchg16b: every processor since 2006, not the baseline of the architecture. */
 #ifndef INK_HEAD_WIDE_H
@@ -37,7 +38,7 @@ static inline ink_wide_snapshot_t ink_wide_snapshot_of(ink_wide_pair_t pair)
     return (ink_wide_snapshot_t){.version = (uintptr_t)(pair >> INK_WIDE_BITS), .top = (ink_wide_link_t)pair};
 }
 
-#ifdef INK_WIDE_INLINE
+#if defined(INK_WIDE_INLINE) && !INK_THREAD_SANITIZER
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 enum { INK_WIDE_TOP = 0, INK_WIDE_VERSION = 1 };
@@ -59,23 +60,23 @@ static inline ink_wide_snapshot_t ink_wide_snapshot(struct ink_wide_head *head)
     return (ink_wide_snapshot_t){.version = version, .top = ink_load_acquire(&head->half[INK_WIDE_TOP])};
 }
 
-/* Linearises here; a full barrier. */
+/* Linearises here; releases and acquires.  A failed instruction may have read the two words at two moments (aarch64), so the renewed
+ * snapshot is read anew, version first. */
 static inline bool ink_wide_commit(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot, uintptr_t version, ink_wide_link_t top)
 {
     typedef ink_wide_pair_t __attribute__((may_alias)) whole_t;
     ink_wide_pair_t expected = ink_wide_pair(snapshot->version, snapshot->top);
-    ink_wide_pair_t seen = __sync_val_compare_and_swap((whole_t *)(void *)head->half, expected, ink_wide_pair(version, top));
 
-    if (seen == expected)
+    if (__sync_bool_compare_and_swap((whole_t *)(void *)head->half, expected, ink_wide_pair(version, top)))
         return true;
-    *snapshot = ink_wide_snapshot_of(seen);
+    *snapshot = ink_wide_snapshot(head);
     return false;
 }
 
-#else /* INK_WIDE_LIBATOMIC */
+#else /* libatomic, or the thread sanitizer */
 
 struct ink_wide_head {
-    /* Version and top.  Accessed by any thread, by libatomic alone. */
+    /* Version and top.  Accessed by any thread, by calls alone. */
     _Alignas(sizeof(ink_wide_pair_t)) ink_wide_pair_t pair;
 };
 
@@ -114,8 +115,7 @@ static inline bool ink_wide_commit_pop(struct ink_wide_head *head, ink_wide_snap
     return ink_wide_commit(head, snapshot, snapshot->version + 1, next);
 }
 
-/* The whole pair, though top alone would do for the links: with the version beside it a commit also says that nothing was removed since the
- * snapshot, and what else the pusher derived from the old top (a depth) is still true. */
+/* The whole pair, though top alone would do for the link: what else the pusher derived from the old top (a depth) must still be true. */
 static inline bool ink_wide_commit_push(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot, ink_wide_link_t node)
 {
     return ink_wide_commit(head, snapshot, snapshot->version, node);

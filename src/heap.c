@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* What no process can have: on 64 bits 512 TiB in one piece.  It is refused without asking the system, and above all without the trim that
+/* What no kernel gives without being asked by a hint: on 64 bits 512 TiB in one piece.  It is refused without asking the system, and above all without the trim that
  * follows a refusal, which would cost programs that probe for sizes their caches.  On 32 bits rounding up to pages or units must not pass PTRDIFF_MAX. */
 #define INK_HEAP_BYTES_MAX (((size_t)1 << (INK_POINTER_BITS == 64 ? 49 : 31)) - 2 * INK_MIB)
 

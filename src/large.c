@@ -49,21 +49,25 @@ static void ink_large_push(struct ink_head *head, struct ink_large *large)
 {
     ink_head_snapshot_t snapshot = ink_head_snapshot(head);
 
-    do
+    do {
         ink_store_relaxed(&large->link, ink_head_top_index(snapshot));
-    while (!ink_head_commit_push(head, &snapshot, large->number));
+        INK_BETWEEN();
+    } while (!ink_head_commit_push(head, &snapshot, large->number));
 }
 
 static struct ink_large *ink_large_pop(struct ink_head *head)
 {
     ink_head_snapshot_t snapshot = ink_head_snapshot(head);
     struct ink_large *large;
+    uint32_t next;
 
     do {
         if (ink_head_top_index(snapshot) == 0)
             return NULL;
         large = ink_large_at(ink_head_top_index(snapshot));
-    } while (!ink_head_commit_pop(head, &snapshot, ink_load_relaxed(&large->link)));
+        next = ink_load_relaxed(&large->link);
+        INK_BETWEEN();
+    } while (!ink_head_commit_pop(head, &snapshot, next));
     return large;
 }
 

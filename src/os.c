@@ -32,12 +32,7 @@ static bool ink_syscall_failed(long result)
 }
 
 /* The kernel orders whoever gives memory back before whoever is given it next.  ThreadSanitizer has to be told. */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define INK_OS_TSAN 1
-#endif
-#endif
-#if defined(INK_OS_TSAN) || defined(__SANITIZE_THREAD__)
+#if INK_THREAD_SANITIZER
 void __tsan_acquire(void *);
 void __tsan_release(void *);
 static char ink_os_memory_order;

@@ -75,7 +75,10 @@ $NM -D --undefined-only "$INK_LIB" | awk '$1 == "U" { sub(/@.*/, "", $2); print 
 # B8: only what every processor of the architecture has, unless whoever built it asked for more.
 case "$CC $(grep '^C\(PP\)*FLAGS = ' "$INK_BUILDDIR/Makefile") $headers" in
 *-march* | *-mcpu* | *-mtune=native*) ;;
-*X86-64*) $OBJDUMP -d "$INK_LIB" | absent "instructions beyond the baseline" '%[yz]mm|cmpxchg16b|\s(popcnt|andn|[rs]h[lr]x|mulx)\s' ;;
+*X86-64*)
+    [ "$INK_HEAD" = wide ] || $OBJDUMP -d "$INK_LIB" | absent "instructions that only the wide head may use" 'cmpxchg16b'
+    $OBJDUMP -d "$INK_LIB" | absent "instructions beyond the baseline" '%[yz]mm|\s(popcnt|andn|[rs]h[lr]x|mulx)\s'
+    ;;
 esac
 
 # ---- the static library: B5 --------------------------------------------------------------------

@@ -3,7 +3,7 @@
 
 ink_head_tests =
 
-ink_index_cppflags = $(INK_CPPFLAGS) -DINK_HEAD=index
+ink_index_cppflags = $(AM_CPPFLAGS) -DINK_HEAD=index
 check_LIBRARIES += tests/libinkindex.a
 tests_libinkindex_a_SOURCES = $(INK_SHARED_SOURCES)
 tests_libinkindex_a_CPPFLAGS = $(ink_index_cppflags)
@@ -13,6 +13,7 @@ ink_head_tests += \
 	tests/test_head_index \
 	tests/test_frame_index \
 	tests/test_freelist_index \
+	tests/test_large_index \
 	tests/test_aba_index \
 	tests/race_heads_index
 tests_test_head_index_SOURCES = tests/test_head.c
@@ -27,6 +28,10 @@ tests_test_freelist_index_SOURCES = tests/test_freelist.c
 tests_test_freelist_index_CPPFLAGS = $(ink_index_cppflags)
 tests_test_freelist_index_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_freelist_index_LDADD = $(ink_index_ldadd)
+tests_test_large_index_SOURCES = tests/test_large.c
+tests_test_large_index_CPPFLAGS = $(ink_index_cppflags)
+tests_test_large_index_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_large_index_LDADD = $(ink_index_ldadd)
 tests_test_aba_index_SOURCES = tests/test_aba.c
 tests_test_aba_index_CPPFLAGS = $(ink_index_cppflags)
 tests_test_aba_index_CFLAGS = $(INK_UNIT_CFLAGS)
@@ -37,7 +42,7 @@ tests_race_heads_index_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_race_heads_index_LDADD = $(ink_index_ldadd)
 
 if HAVE_WIDE_HEAD
-ink_wide_cppflags = $(INK_CPPFLAGS) -DINK_HEAD=wide
+ink_wide_cppflags = $(AM_CPPFLAGS) -DINK_HEAD=wide -DINK_LIST_HEAD=wide
 check_LIBRARIES += tests/libinkwide.a
 tests_libinkwide_a_SOURCES = $(INK_SHARED_SOURCES)
 tests_libinkwide_a_CPPFLAGS = $(ink_wide_cppflags)
@@ -47,6 +52,7 @@ ink_head_tests += \
 	tests/test_head_wide \
 	tests/test_frame_wide \
 	tests/test_freelist_wide \
+	tests/test_large_wide \
 	tests/test_aba_wide \
 	tests/race_heads_wide \
 	tests/test_atomiclist_wide
@@ -62,6 +68,10 @@ tests_test_freelist_wide_SOURCES = tests/test_freelist.c
 tests_test_freelist_wide_CPPFLAGS = $(ink_wide_cppflags)
 tests_test_freelist_wide_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_freelist_wide_LDADD = $(ink_wide_ldadd)
+tests_test_large_wide_SOURCES = tests/test_large.c
+tests_test_large_wide_CPPFLAGS = $(ink_wide_cppflags)
+tests_test_large_wide_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_large_wide_LDADD = $(ink_wide_ldadd)
 tests_test_aba_wide_SOURCES = tests/test_aba.c
 tests_test_aba_wide_CPPFLAGS = $(ink_wide_cppflags)
 tests_test_aba_wide_CFLAGS = $(INK_UNIT_CFLAGS)
@@ -76,7 +86,7 @@ tests_test_atomiclist_wide_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_atomiclist_wide_LDADD = $(ink_wide_ldadd)
 endif
 
-ink_locked_cppflags = $(INK_CPPFLAGS) -DINK_HEAD=locked -DINK_LIST_HEAD=locked
+ink_locked_cppflags = $(AM_CPPFLAGS) -DINK_HEAD=locked -DINK_LIST_HEAD=locked
 check_LIBRARIES += tests/libinklocked.a
 tests_libinklocked_a_SOURCES = $(INK_SHARED_SOURCES)
 tests_libinklocked_a_CPPFLAGS = $(ink_locked_cppflags)
@@ -86,6 +96,7 @@ ink_head_tests += \
 	tests/test_head_locked \
 	tests/test_frame_locked \
 	tests/test_freelist_locked \
+	tests/test_large_locked \
 	tests/test_aba_locked \
 	tests/race_heads_locked \
 	tests/test_atomiclist_locked
@@ -101,6 +112,10 @@ tests_test_freelist_locked_SOURCES = tests/test_freelist.c
 tests_test_freelist_locked_CPPFLAGS = $(ink_locked_cppflags)
 tests_test_freelist_locked_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_freelist_locked_LDADD = $(ink_locked_ldadd)
+tests_test_large_locked_SOURCES = tests/test_large.c
+tests_test_large_locked_CPPFLAGS = $(ink_locked_cppflags)
+tests_test_large_locked_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_large_locked_LDADD = $(ink_locked_ldadd)
 tests_test_aba_locked_SOURCES = tests/test_aba.c
 tests_test_aba_locked_CPPFLAGS = $(ink_locked_cppflags)
 tests_test_aba_locked_CFLAGS = $(INK_UNIT_CFLAGS)

@@ -19,7 +19,7 @@ TESTS =
 TEST_EXTENSIONS = .sh
 BASH = bash
 # A test that hangs is ended and fails.
-INK_TEST_LIMIT = 300
+INK_TEST_LIMIT = 600
 LOG_COMPILER = timeout -k 10 $(INK_TEST_LIMIT) $(BASH) $(srcdir)/tests/run-test.sh
 SH_LOG_COMPILER = timeout -k 10 $(INK_TEST_LIMIT) $(BASH)
 

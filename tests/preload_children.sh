@@ -30,7 +30,7 @@ chmod 711 "$scratch"
 mkdir -p "$scratch/ink/$lib64" "$scratch/ink/$lib32"
 cp "$INK_LIB" "$scratch/ink/$lib64/libinkalloc.so"
 i686-linux-gnu-gcc -O2 $(sed -n 's/^INK_LIB_CFLAGS = //p' "$INK_BUILDDIR/Makefile") -include config.h -I "$INK_BUILDDIR" \
-    -DINK_HEAD="$INK_HEAD" -I "$INK_SRCDIR/src" -I "$INK_SRCDIR/include" -fPIC -shared -Wl,-z,now,-z,defs \
+    -I "$INK_SRCDIR/src" -I "$INK_SRCDIR/include" -fPIC -shared -Wl,-z,now,-z,defs \
     -Wl,--version-script="$INK_SRCDIR/src/inkalloc.map" -o "$scratch/ink/$lib32/libinkalloc.so" "$INK_SRCDIR"/src/*.c ||
     fail "no 32-bit library can be built"
 

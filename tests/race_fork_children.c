@@ -120,7 +120,7 @@ int main(void)
     check_start();
     for (uintptr_t i = 0; i < HAMMERS; ++i)
         check_eq(pthread_create(&id[i], NULL, hammer, (void *)(i + 61)), 0);
-    while (good < children && failed < 3)
+    while (good + failed < children && failed < 3)
         child_succeeds((uintptr_t)good * 7 + 1) ? ++good : ++failed;
     __atomic_store_n(&hammers_stop, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < HAMMERS; ++i)

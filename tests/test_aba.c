@@ -8,13 +8,15 @@ static void between(void);
 #include "freelist.h"
 #include "unit.h"
 
-/* What happens in the gap, once. */
+/* What happens in the gap, once; and how many gaps there were. */
 static void (*in_the_gap)(void);
+static unsigned gaps;
 
 static void between(void)
 {
     void (*action)(void) = in_the_gap;
 
+    gaps++;
     in_the_gap = NULL;
     if (action != NULL)
         action();
@@ -110,7 +112,9 @@ static void stack_pop_all_does_not_leave_newcomer(void **state)
     (void)state;
     fill(1);
     in_the_gap = take_one_put_two_back;
+    gaps = 0;
     chain = ink_stack_pop_all(&stack);
+    assert_int_equal(gaps, 5); /* twice its own: the first commit failed; and those of the three in between */
     assert_ptr_equal(chain, frame[0]);
     assert_ptr_equal(ink_frame_next(chain), frame[3]);
     assert_null(ink_frame_next(ink_frame_next(chain)));
@@ -246,7 +250,9 @@ static void list_pop_all_does_not_leave_newcomer(void **state)
     (void)state;
     fill_list(1);
     in_the_gap = list_take_one_put_two_back;
+    gaps = 0;
     assert_ptr_equal(ink_atomiclist_pop_all(&list), &thing[0]);
+    assert_int_equal(gaps, 5); /* see above */
     assert_ptr_equal(ink_atomiclist_next(&list, &thing[0]), &thing[3]);
     assert_null(ink_atomiclist_next(&list, &thing[3]));
     assert_true(ink_atomiclist_empty(&list));

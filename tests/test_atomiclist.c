@@ -136,7 +136,6 @@ enum { PUSHERS = 3, EACH = 20000 };
 
 static struct ink_atomiclist inbox;
 static struct thing mail[PUSHERS][EACH];
-static _Atomic unsigned pushers_left;
 
 static void push_mail(void *arg)
 {
@@ -144,7 +143,6 @@ static void push_mail(void *arg)
 
     for (unsigned i = 0; i < EACH; i++)
         (void)ink_atomiclist_push(&inbox, &mine[i]);
-    ink_sub_relaxed(&pushers_left, 1);
 }
 
 /* Takes what is there by all three ways, until everything has come. */
@@ -182,7 +180,6 @@ static void remover_beside_pushers_gets_each_item_once(void **state)
 
     (void)state;
     ink_atomiclist_init(&inbox, "inbox", offsetof(struct thing, link));
-    ink_store_relaxed(&pushers_left, PUSHERS);
     unit_threads(PUSHERS + 1, push_or_take, args, sizeof args[0]);
     assert_true(ink_atomiclist_empty(&inbox));
     for (unsigned i = 0; i < PUSHERS * EACH; i++)

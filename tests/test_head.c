@@ -2,6 +2,8 @@
 #include "head.h"
 #include "unit.h"
 
+#include <sched.h>
+
 /* Links of a small stack of nodes 1 .. 7, as its users keep them. */
 static ink_head_link_t links[8];
 
@@ -238,7 +240,7 @@ static void version_at_its_end_wraps_and_spares_link(void **state)
     assert_int_equal(pop(&head), 0);
 }
 
-enum { NODES = 4, ROUNDS = 100000 };
+enum { NODES = 4, ROUNDS = 50000 };
 
 struct shared {
     struct ink_head head;
@@ -256,6 +258,15 @@ static void shared_push(struct shared *shared, ink_head_link_t node)
     while (!ink_head_commit_push(&shared->head, &snapshot, node));
 }
 
+/* As if the time slice ended here. */
+static void now_and_then_yield(void)
+{
+    static _Thread_local unsigned calls;
+
+    if (++calls % 64 == 0)
+        sched_yield();
+}
+
 static ink_head_link_t shared_pop(struct shared *shared)
 {
     ink_head_snapshot_t snapshot = ink_head_snapshot(&shared->head);
@@ -265,6 +276,7 @@ static ink_head_link_t shared_pop(struct shared *shared)
         if (ink_head_top(snapshot) == 0)
             return 0;
         next = ink_load_relaxed(&shared->link[ink_head_top(snapshot)]);
+        now_and_then_yield();
     } while (!ink_head_commit_pop(&shared->head, &snapshot, next));
     return ink_head_top(snapshot);
 }
@@ -280,6 +292,7 @@ static void take_and_put_back(void *arg)
             continue;
         if (ink_exchange_acq_rel(&shared->taken[node], 1) != 0)
             ink_add_relaxed(&shared->twice, 1);
+        now_and_then_yield();
         (void)ink_exchange_acq_rel(&shared->taken[node], 0);
         shared_push(shared, node);
     }

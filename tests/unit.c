@@ -141,22 +141,14 @@ void unit_assert_misuse(void (*body)(void *), void *arg, const char *fault, cons
     assert_int_equal(WTERMSIG(end.status), SIGABRT);
 }
 
-#if defined(__SANITIZE_THREAD__)
-#define UNIT_THREAD_SANITIZER true
-#elif defined(__has_feature)
-#define UNIT_THREAD_SANITIZER __has_feature(thread_sanitizer)
-#else
-#define UNIT_THREAD_SANITIZER false
-#endif
-
 bool unit_child_may_start_threads(void)
 {
-    return !UNIT_THREAD_SANITIZER;
+    return !INK_THREAD_SANITIZER;
 }
 
 bool unit_child_may_share_memory(void)
 {
-    return !UNIT_THREAD_SANITIZER;
+    return !INK_THREAD_SANITIZER;
 }
 
 uint64_t unit_nanoseconds(void)

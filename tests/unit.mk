@@ -15,7 +15,6 @@ ink_unit_tests = \
 	tests/test_buckets \
 	tests/test_chunk \
 	tests/test_run \
-	tests/test_large \
 	tests/test_thread \
 	tests/test_cache \
 	tests/test_turn \
@@ -44,8 +43,6 @@ tests_test_chunk_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_chunk_LDADD = $(INK_UNIT_LDADD)
 tests_test_run_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_run_LDADD = $(INK_UNIT_LDADD)
-tests_test_large_CFLAGS = $(INK_UNIT_CFLAGS)
-tests_test_large_LDADD = $(INK_UNIT_LDADD)
 tests_test_thread_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_thread_LDADD = $(INK_UNIT_LDADD)
 tests_test_cache_CFLAGS = $(INK_UNIT_CFLAGS)

@@ -10,7 +10,7 @@ library=${2:?names the library to preload, or system}
 shift 2
 [ "$library" != system ] || library=
 # The programs' own time limits are for a machine that does nothing else.
-export TIMEOUTFACTOR=${TIMEOUTFACTOR:-2}
+export TIMEOUTFACTOR=${TIMEOUTFACTOR:-5}
 
 # A class, which is a letter, stands for all of its programs.
 named() {
@@ -59,7 +59,7 @@ run() {
     # shellcheck disable=SC2046
     (
         ulimit -c 0
-        cd "$output" && TMPDIR=$output exec timeout -s INT -k 20 "${LIMIT:-250}" \
+        cd "$output" && TMPDIR=$output exec timeout -s INT -k 20 "${LIMIT:-550}" \
             env $(environment "$program") "$bin/$program" >out 2>&1 </dev/null
     )
     status=$?
