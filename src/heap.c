@@ -20,15 +20,12 @@
 
 /* ---- what M_PERTURB asks for: done in turns alone ---- */
 
-/* 0: off; else 256 and the byte that freed blocks are filled with.  Any thread, relaxed: it orders nothing. */
-static _Atomic unsigned ink_perturb;
-
 void ink_heap_perturb(int value)
 {
     struct ink_turn turn;
 
-    ink_store_relaxed(&ink_perturb, value == 0 ? 0 : 256u | ((unsigned)value & 255));
-    ink_store_relaxed(&ink_turn_always, value != 0);
+    /* Not 0 whatever the byte is.  One word, so that two callers, or a handler in one, leave what one of them asked for. */
+    ink_store_relaxed(&ink_turn_always, value == 0 ? 0 : 256u | ((unsigned)value & 255));
     turn = ink_turn_begin(ink_cache_take());
     ink_turn_end(&turn);
 }
@@ -36,7 +33,7 @@ void ink_heap_perturb(int value)
 /* All that may be used: a realloc that stays in the block, or moves all of it, must not show what was there before. */
 static inline void *ink_perturb_new(void *p)
 {
-    unsigned perturb = ink_load_relaxed(&ink_perturb);
+    unsigned perturb = ink_load_relaxed(&ink_turn_always);
 
     if (ink_unlikely(perturb != 0) && p != NULL)
         memset(p, (int)(~perturb & 255), ink_heap_usable(p, "malloc"));
@@ -240,7 +237,7 @@ static INK_COLD void ink_perturb_freed(void *p, int byte, const char *function)
 
 static INK_NOINLINE void ink_free_odd(void *p, size_t class, intptr_t taken, const char *function)
 {
-    unsigned perturb = ink_load_relaxed(&ink_perturb);
+    unsigned perturb = ink_load_relaxed(&ink_turn_always);
     struct ink_turn turn;
 
     if (p == NULL) {

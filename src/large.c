@@ -28,7 +28,6 @@ struct ink_large {
     _Atomic size_t bytes;   /* of the mapping, from address on; written by whoever has the block */
     _Atomic uint32_t link;  /* number of the next spare record; see head.h */
     uint32_t number;        /* of this record, from 1; constant */
-    bool zeroed;            /* of a kept mapping: it reads as zero */
     struct ink_large *aside; /* the next of those that one thread has in hand */
 };
 
@@ -170,8 +169,6 @@ static void *ink_large_reuse(struct ink_large *large)
     char *address = ink_large_address(large);
     size_t bytes = ink_load_relaxed(&large->bytes);
 
-    if (!large->zeroed)
-        memset(address, 0, bytes);
     ink_large_publish(large, address, bytes);
     ink_large_count(1, bytes);
     return address;
@@ -241,8 +238,8 @@ const char *ink_large_free(void *p)
         ink_large_push(&ink_large_spares, large);
         return NULL;
     }
-    large->zeroed = ink_os_purge(p, bytes);
-    ink_large_push(&ink_large_kept, large);
+    /* Where even a mapping in its place is one too many, its pages at least.  Refused that too, the range is lost, and the record serves another. */
+    ink_large_push(ink_os_map_again(p, bytes) || ink_os_purge(p, bytes) ? &ink_large_kept : &ink_large_spares, large);
     return NULL;
 }
 

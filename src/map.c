@@ -42,6 +42,9 @@ _Atomic(struct ink_leaf *) ink_leaves[INK_LEAF_SLOTS];
 static struct ink_leaf ink_leaf_first;
 static ink_flag_t ink_leaf_first_taken;
 
+/* Never more than there are slots: whoever has a leaf in hand finds a slot for it. */
+static _Atomic uint32_t ink_leaves_made;
+
 /* One leaf put by. */
 static _Atomic(struct ink_leaf *) ink_leaf_kept;
 
@@ -51,9 +54,14 @@ struct ink_leaf *ink_leaf_take(void)
 
     if (leaf != NULL)
         return leaf;
-    if (!ink_exchange_acq_rel(&ink_leaf_first_taken, true))
-        return &ink_leaf_first;
-    return ink_meta_alloc(sizeof(struct ink_leaf), INK_LINE_BYTES);
+    if (ink_add_relaxed(&ink_leaves_made, 1) < INK_LEAF_SLOTS) {
+        if (!ink_exchange_acq_rel(&ink_leaf_first_taken, true))
+            return &ink_leaf_first;
+        leaf = ink_meta_alloc(sizeof(struct ink_leaf), INK_LINE_BYTES);
+    }
+    if (leaf == NULL)
+        ink_sub_relaxed(&ink_leaves_made, 1);
+    return leaf;
 }
 
 /* If one is kept already, this one is lost; its pages were never touched. */
@@ -89,7 +97,7 @@ struct ink_leaf *ink_owners_open_with(const void *address, struct ink_leaf *leaf
         if (there->key == key)
             return leaf;
     }
-    ink_die_internal("more than 16 TiB of address space in use");
+    ink_die_internal("a leaf in hand has no slot");
 }
 
 static bool ink_leaf_add(const void *address)

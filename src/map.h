@@ -74,7 +74,8 @@ void ink_owners_set(const void *address, size_t units, ink_owner_t owner);
  * compare-and-swap and never removed, so a probe that meets NULL has seen all there is.  No width of addresses is assumed. */
 enum {
     INK_LEAF_UNITS = 1 << 16,
-    INK_LEAF_SLOTS = 4096,
+    INK_LEAF_SLOT_BITS = 16, /* about as many regions as a process may have mappings */
+    INK_LEAF_SLOTS = 1 << INK_LEAF_SLOT_BITS,
 };
 
 struct ink_leaf {
@@ -92,7 +93,7 @@ static inline uintptr_t ink_leaf_key(uintptr_t address)
 
 static inline size_t ink_leaf_first_slot(uintptr_t key)
 {
-    return (size_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> 52);
+    return (size_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> (64 - INK_LEAF_SLOT_BITS));
 }
 
 /* Where the first slot is another's. */

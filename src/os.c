@@ -89,6 +89,17 @@ void *ink_os_map(size_t bytes)
     return ink_syscall_failed(address) ? NULL : (void *)address;
 }
 
+bool ink_os_map_again(void *address, size_t bytes)
+{
+    long again;
+
+    ink_os_memory_leaves();
+    again = ink_syscall(INK_SYS_MMAP, address, bytes, (long)(PROT_READ | PROT_WRITE),
+                        (long)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED), -1L, 0L);
+    ink_os_memory_comes();
+    return !ink_syscall_failed(again);
+}
+
 void *ink_os_map_aligned(size_t bytes, size_t alignment)
 {
     size_t page = ink_os_page_bytes();

@@ -17,6 +17,10 @@ void *ink_os_map(size_t bytes);
 /* The same, aligned to alignment (a power of two, at least a page); what had to be mapped around it is unmapped again. */
 void *ink_os_map_aligned(size_t bytes, size_t alignment);
 
+/* Puts fresh pages in the place of a mapping: zero, and with nothing left of what the user may have asked for there (protection, locks, advice).
+ * False if the kernel refuses: the range is then as it was, or, if memory for the kernel itself has run out, not mapped. */
+bool ink_os_map_again(void *address, size_t bytes);
+
 /* Gives the mapping back.  False if the kernel refuses: the range is then still mapped. */
 bool ink_os_unmap(void *address, size_t bytes);
 

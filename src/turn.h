@@ -26,9 +26,10 @@ static inline struct ink_locker ink_thread_locker(const struct ink_thread *threa
     return (struct ink_locker){.owner = thread->number, .outermost = outermost};
 }
 
-/* While true, outermost turns put the constant empty cache back instead of the thread's own: each operation is a turn, and the fast paths need
- * no test for what only turns do.  Any thread may write; a thread follows with its next turn. */
-extern INK_HIDDEN _Atomic bool ink_turn_always;
+/* While not 0, outermost turns put the constant empty cache back instead of the thread's own: each operation is a turn, and the fast paths need
+ * no test for what only turns do.  Any thread may write; a thread follows with its next turn.
+ * What else the value says is up to who writes it. */
+extern INK_HIDDEN _Atomic unsigned ink_turn_always;
 
 /* The usual case, for which the rest of a turn can be left out: an outermost operation of a thread that has its record, in the process that it was
  * made in.  The cache is put back with what was taken.  thread is ink_tls_thread, which may be NULL. */
@@ -36,7 +37,7 @@ static inline bool ink_turn_is_plain(const struct ink_thread *thread, intptr_t t
 {
     /* c1 comes first in the record. */
     return taken == ink_cache_distance((const struct ink_cache *)thread) && ink_load_relaxed(&thread->generation) == ink_os_generation() &&
-           !ink_load_relaxed(&ink_turn_always);
+           ink_load_relaxed(&ink_turn_always) == 0;
 }
 
 /* Begins a turn.  taken is what ink_cache_take returned.  Any thread, any signal handler, any time. */

@@ -132,9 +132,26 @@ static void realloc_of_a_block_with_advice_on_a_part_keeps_its_contents(void)
     free(p);
 }
 
+/* Each in 4 GiB of its own: what the allocator knows by address must not run out before the addresses do. */
+static void blocks_in_thousands_of_regions_are_given(void)
+{
+    enum { BLOCKS = 4500 };
+    void **const p = calloc(BLOCKS, sizeof *p);
+
+    check(p != NULL);
+    if (sizeof(size_t) < 8)
+        return;
+    for (int i = 0; i < BLOCKS; ++i)
+        check_eq(posix_memalign(&p[i], (size_t)4 << 30, 1), 0);
+    for (int i = 0; i < BLOCKS; ++i)
+        free(p[i]);
+    free(p);
+}
+
 int main(void)
 {
     check_start();
+    blocks_in_thousands_of_regions_are_given();
     realloc_of_a_block_with_advice_on_a_part_keeps_its_contents();
     calloc_after_many_large_blocks_is_zero();
     many_large_blocks_freed_alternately_leave_room_for_others();

@@ -321,18 +321,20 @@ static void free_among_very_many_keeps_the_mapping_for_the_next(void **state)
     assert_string_equal(fault_of_free(q), no_fault);
 }
 
-/* A kept mapping that could not be purged is made zero by hand. */
-static void alloc_of_kept_mapping_not_purged_is_zero(void **state)
+/* A kept mapping is zero, and as any other, whatever its last owner wrote and asked of the kernel. */
+static void alloc_of_kept_mapping_is_zero_and_can_be_written(void **state)
 {
     char *p = alloc(2 * MIB), *q;
 
     (void)state;
-    assert_string_equal(fault_of_free(p), no_fault);
-    ink_large_find(p)->zeroed = false;
     memset(p, 0x62, 2 * MIB);
+    assert_int_equal(mprotect(p, MIB, PROT_NONE), 0);
+    assert_int_equal(mprotect(p + MIB, MIB, PROT_READ), 0);
+    assert_string_equal(fault_of_free(p), no_fault);
     q = alloc(2 * MIB);
     assert_ptr_equal(q, p);
     assert_true(unit_is_zero(q, 2 * MIB));
+    memset(q, 0x62, 2 * MIB);
     assert_string_equal(fault_of_free(q), no_fault);
 }
 
@@ -552,7 +554,7 @@ UNIT_MAIN(cmocka_unit_test(alloc_gives_zeroed_block_until_it_is_freed),
           cmocka_unit_test(free_of_one_block_by_two_threads_succeeds_once),
           cmocka_unit_test(alloc_realloc_free_by_many_threads_keep_blocks_apart),
           AMONG_MANY(free_among_very_many_keeps_the_mapping_for_the_next),
-          AMONG_MANY(alloc_of_kept_mapping_not_purged_is_zero),
+          AMONG_MANY(alloc_of_kept_mapping_is_zero_and_can_be_written),
           AMONG_MANY(alloc_takes_no_kept_mapping_that_does_not_fit),
           AMONG_MANY(trim_unmaps_what_was_kept),
           AMONG_MANY(alloc_without_memory_takes_any_kept_mapping),

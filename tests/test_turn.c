@@ -55,7 +55,7 @@ static void end_of_turn_while_all_must_be_turns_hides_the_cache(void **state)
     struct ink_turn outer, inner;
 
     (void)state;
-    ink_store_relaxed(&ink_turn_always, true);
+    ink_store_relaxed(&ink_turn_always, 1);
     one_turn();
     assert_int_equal(ink_load_relaxed(&ink_tls_cache), INK_CACHE_EMPTY);
     one_turn();
@@ -67,7 +67,7 @@ static void end_of_turn_while_all_must_be_turns_hides_the_cache(void **state)
     assert_int_equal(ink_load_relaxed(&ink_tls_cache), INK_CACHE_BUSY);
     ink_turn_end(&outer);
     assert_int_equal(ink_load_relaxed(&ink_tls_cache), INK_CACHE_EMPTY);
-    ink_store_relaxed(&ink_turn_always, false);
+    ink_store_relaxed(&ink_turn_always, 0);
     one_turn();
     assert_int_equal(ink_load_relaxed(&ink_tls_cache), mine());
 }
