@@ -35,54 +35,54 @@ static unsigned number_of(const struct item *item)
 
 /* ---- one-item lists ---- */
 
-#define ONE_ITEM_LIST(tier)                                                                                            \
-    static struct {                                                                                                    \
-        _Alignas(INK_LINE_BYTES) struct ink_##tier##_head head;                                                        \
-    } tier##_list;                                                                                                     \
-                                                                                                                       \
-    static inline struct item *tier##_take(void)                                                                       \
-    {                                                                                                                  \
-        ink_##tier##_snapshot_t snapshot = ink_##tier##_snapshot(&tier##_list.head);                                   \
-        ink_##tier##_link_t next;                                                                                      \
-                                                                                                                       \
-        do {                                                                                                           \
-            if (ink_##tier##_top(snapshot) == 0)                                                                       \
-                abort();                                                                                               \
-            next = (ink_##tier##_link_t)ink_load_relaxed(&links[ink_##tier##_top(snapshot)]);                          \
-            bench_tries++;                                                                                             \
-        } while (!ink_##tier##_commit_pop(&tier##_list.head, &snapshot, next));                                        \
-        return &items[ink_##tier##_top(snapshot)];                                                                     \
-    }                                                                                                                  \
-                                                                                                                       \
-    static inline void tier##_give(struct item *item)                                                                  \
-    {                                                                                                                  \
-        ink_##tier##_snapshot_t snapshot = ink_##tier##_snapshot(&tier##_list.head);                                   \
-                                                                                                                       \
-        do {                                                                                                           \
-            ink_store_relaxed(&links[number_of(item)], ink_##tier##_top(snapshot));                                    \
-            bench_tries++;                                                                                             \
-        } while (!ink_##tier##_commit_push(&tier##_list.head, &snapshot, number_of(item)));                            \
-    }                                                                                                                  \
-                                                                                                                       \
-    static void tier##_fill(void)                                                                                      \
-    {                                                                                                                  \
-        memset(&tier##_list, 0, sizeof tier##_list);                                                                   \
-        for (unsigned n = ITEMS; n > 0; n--)                                                                           \
-            tier##_give(&items[n]);                                                                                    \
+#define ONE_ITEM_LIST(tier)                                                                   \
+    static struct {                                                                           \
+        _Alignas(INK_LINE_BYTES) struct ink_##tier##_head head;                               \
+    } tier##_list;                                                                            \
+                                                                                              \
+    static inline struct item *tier##_take(void)                                              \
+    {                                                                                         \
+        ink_##tier##_snapshot_t snapshot = ink_##tier##_snapshot(&tier##_list.head);          \
+        ink_##tier##_link_t next;                                                             \
+                                                                                              \
+        do {                                                                                  \
+            if (ink_##tier##_top(snapshot) == 0)                                              \
+                abort();                                                                      \
+            next = (ink_##tier##_link_t)ink_load_relaxed(&links[ink_##tier##_top(snapshot)]); \
+            bench_tries++;                                                                    \
+        } while (!ink_##tier##_commit_pop(&tier##_list.head, &snapshot, next));               \
+        return &items[ink_##tier##_top(snapshot)];                                            \
+    }                                                                                         \
+                                                                                              \
+    static inline void tier##_give(struct item *item)                                         \
+    {                                                                                         \
+        ink_##tier##_snapshot_t snapshot = ink_##tier##_snapshot(&tier##_list.head);          \
+                                                                                              \
+        do {                                                                                  \
+            ink_store_relaxed(&links[number_of(item)], ink_##tier##_top(snapshot));           \
+            bench_tries++;                                                                    \
+        } while (!ink_##tier##_commit_push(&tier##_list.head, &snapshot, number_of(item)));   \
+    }                                                                                         \
+                                                                                              \
+    static void tier##_fill(void)                                                             \
+    {                                                                                         \
+        memset(&tier##_list, 0, sizeof tier##_list);                                          \
+        for (unsigned n = ITEMS; n > 0; n--)                                                  \
+            tier##_give(&items[n]);                                                           \
     }
 
 /* ---- the loop ---- */
 
-#define LOOP(name)                                                                                                     \
-    static unsigned long name##_loop(unsigned id)                                                                      \
-    {                                                                                                                  \
-        for (unsigned i = 0; i < PAIRS; i++) {                                                                         \
-            void *item = name##_take();                                                                                \
-                                                                                                                       \
-            memset(keep(item), (int)id, ITEM_BYTES);                                                                   \
-            name##_give(keep(item));                                                                                   \
-        }                                                                                                              \
-        return bench_tries;                                                                                            \
+#define LOOP(name)                                   \
+    static unsigned long name##_loop(unsigned id)    \
+    {                                                \
+        for (unsigned i = 0; i < PAIRS; i++) {       \
+            void *item = name##_take();              \
+                                                     \
+            memset(keep(item), (int)id, ITEM_BYTES); \
+            name##_give(keep(item));                 \
+        }                                            \
+        return bench_tries;                          \
     }
 
 ONE_ITEM_LIST(index)
@@ -223,10 +223,8 @@ static const struct row rows[] = {
 #ifdef INK_HEAD_WIDE_H
     {"wide", true, wide_fill, wide_loop},
 #endif
-    {"locked", true, locked_fill, locked_loop},
-    {"mutex", false, mutex_fill, mutex_loop},
-    {"batches", false, batches_fill, batches_loop},
-    {"malloc", false, malloc_fill, malloc_loop},
+    {"locked", true, locked_fill, locked_loop},     {"mutex", false, mutex_fill, mutex_loop},
+    {"batches", false, batches_fill, batches_loop}, {"malloc", false, malloc_fill, malloc_loop},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -287,7 +285,8 @@ static struct sample measure(const struct row *row, unsigned threads)
     wall = wall_ns() - wall;
     cpu = bench_cpu_ns() - cpu;
     pthread_barrier_destroy(&start);
-    return (struct sample){wall / PAIRS, cpu / pairs, tries > 2 * pairs ? (tries - 2 * pairs) / pairs * 1000 : 0};
+    return (struct sample){wall / PAIRS, cpu / pairs,
+                           tries > 2 * pairs ? (tries - 2 * pairs) / pairs * 1000 : 0};
 }
 
 static int by_value(const void *a, const void *b)
@@ -321,14 +320,16 @@ static void print_table(unsigned rounds)
 {
     printf("%-8s", "");
     for (unsigned k = 0; k < COUNTS; k++)
-        printf("  |  %u thread%s  ns CPU   retries", thread_counts[k], thread_counts[k] == 1 ? " " : "s");
+        printf("  |  %u thread%s  ns CPU   retries", thread_counts[k],
+               thread_counts[k] == 1 ? " " : "s");
     printf("\n%-8s", "list");
     for (unsigned k = 0; k < COUNTS; k++)
         printf("  | ms/1e6  a pair  per 1000 pairs");
     for (unsigned i = 0; i < ROWS; i++) {
         printf("\n%-8s", rows[i].name);
         for (unsigned k = 0; k < COUNTS; k++) {
-            printf("  | %6.1f  %6.1f", median(samples[k][i], offsetof(struct sample, wall_ms), rounds),
+            printf("  | %6.1f  %6.1f",
+                   median(samples[k][i], offsetof(struct sample, wall_ms), rounds),
                    median(samples[k][i], offsetof(struct sample, cpu_ns), rounds));
             if (rows[i].counts)
                 printf("  %14.1f", median(samples[k][i], offsetof(struct sample, retries), rounds));
@@ -345,12 +346,13 @@ static bool hold(const char *a, const char *b, unsigned count, unsigned rounds, 
     double ratio;
 
     if (cpu_of(b, count, rounds) == 0) {
-        printf("%-7s / %-6s at %u threads: the compiler has no wide head\n", a, b, thread_counts[count]);
+        printf("%-7s / %-6s at %u threads: the compiler has no wide head\n", a, b,
+               thread_counts[count]);
         return true;
     }
     ratio = cpu_of(a, count, rounds) / cpu_of(b, count, rounds);
-    printf("%-7s / %-6s at %u threads: %.2f (bound %.2f) %s\n", a, b, thread_counts[count], ratio, bound,
-           ratio <= bound ? "ok" : "MISSED");
+    printf("%-7s / %-6s at %u threads: %.2f (bound %.2f) %s\n", a, b, thread_counts[count], ratio,
+           bound, ratio <= bound ? "ok" : "MISSED");
     return ratio <= bound;
 }
 

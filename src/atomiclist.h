@@ -28,11 +28,11 @@
 #include "die.h"
 #include "head.h"
 
-#define ink_list_head INK_TIER(INK_LIST_HEAD, head)
-#define ink_list_snapshot_t INK_TIER(INK_LIST_HEAD, snapshot_t)
-#define ink_list_snapshot INK_TIER(INK_LIST_HEAD, snapshot)
-#define ink_list_top INK_TIER(INK_LIST_HEAD, top)
-#define ink_list_commit_pop INK_TIER(INK_LIST_HEAD, commit_pop)
+#define ink_list_head        INK_TIER(INK_LIST_HEAD, head)
+#define ink_list_snapshot_t  INK_TIER(INK_LIST_HEAD, snapshot_t)
+#define ink_list_snapshot    INK_TIER(INK_LIST_HEAD, snapshot)
+#define ink_list_top         INK_TIER(INK_LIST_HEAD, top)
+#define ink_list_commit_pop  INK_TIER(INK_LIST_HEAD, commit_pop)
 #define ink_list_commit_push INK_TIER(INK_LIST_HEAD, commit_push)
 
 struct ink_atomiclist {
@@ -51,7 +51,8 @@ static inline void ink_atomiclist_init(struct ink_atomiclist *list, const char *
     *list = (struct ink_atomiclist){.name = name, .offset = offset};
 }
 
-static inline ink_atomiclist_link_t *ink_atomiclist_link(const struct ink_atomiclist *list, uintptr_t item)
+static inline ink_atomiclist_link_t *ink_atomiclist_link(const struct ink_atomiclist *list,
+                                                         uintptr_t item)
 {
     return (ink_atomiclist_link_t *)(item + list->offset);
 }
@@ -67,7 +68,8 @@ static inline void *ink_atomiclist_push(struct ink_atomiclist *list, void *item)
 {
     ink_list_snapshot_t snapshot = ink_list_snapshot(&list->head);
 
-    INK_ASSERT((uintptr_t)ink_atomiclist_link(list, (uintptr_t)item) % sizeof(ink_atomiclist_link_t) == 0);
+    INK_ASSERT(
+        (uintptr_t)ink_atomiclist_link(list, (uintptr_t)item) % sizeof(ink_atomiclist_link_t) == 0);
     do {
         INK_ASSERT(ink_list_top(snapshot) != (uintptr_t)item); /* pushed twice */
         ink_store_relaxed(ink_atomiclist_link(list, (uintptr_t)item), ink_list_top(snapshot));
@@ -113,12 +115,14 @@ static inline void *ink_atomiclist_next(const struct ink_atomiclist *list, void 
 }
 
 /* Unlinks the item from below the top, where only the caller changes links. */
-static inline void *ink_atomiclist_splice(struct ink_atomiclist *list, uintptr_t top, uintptr_t item)
+static inline void *ink_atomiclist_splice(struct ink_atomiclist *list, uintptr_t top,
+                                          uintptr_t item)
 {
     for (uintptr_t above = top, at; above != 0; above = at) {
         at = ink_load_relaxed(ink_atomiclist_link(list, above));
         if (at == item) {
-            ink_store_relaxed(ink_atomiclist_link(list, above), ink_load_relaxed(ink_atomiclist_link(list, item)));
+            ink_store_relaxed(ink_atomiclist_link(list, above),
+                              ink_load_relaxed(ink_atomiclist_link(list, item)));
             ink_store_relaxed(ink_atomiclist_link(list, item), 0);
             return (void *)item;
         }

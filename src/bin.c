@@ -13,7 +13,8 @@ void ink_bin_set_capacity(struct ink_bin *bin, unsigned class, unsigned capacity
 
 void ink_bin_grow(struct ink_bin *bin, unsigned class)
 {
-    ink_bin_set_capacity(bin, class, bin->capacity == 0 ? INK_BIN_FIRST_CAPACITY : 2u * bin->capacity);
+    ink_bin_set_capacity(bin, class,
+                         bin->capacity == 0 ? INK_BIN_FIRST_CAPACITY : 2u * bin->capacity);
 }
 
 /* Moves a short row to the end of the room that the bin gives it, so that frees find room too.  IDLE meanwhile: a child of a fork must not find
@@ -58,7 +59,8 @@ static void ink_item_check(unsigned class, const void *p)
         ink_die_misuse(fault, "free", p);
 }
 
-void ink_bin_check_young(unsigned class, const struct ink_frame *full, const struct ink_frame *spare, const void *p)
+void ink_bin_check_young(unsigned class, const struct ink_frame *full,
+                         const struct ink_frame *spare, const void *p)
 {
     ink_slot_t *slot = (ink_slot_t *)full->slot;
     void *q;

@@ -22,7 +22,8 @@ void ink_bin_grow(struct ink_bin *bin, unsigned class);
 
 /* At a young bin's overflow: every item of the full frame, and p, is an item of class, is not free, and stands once in the frame and not in the spare,
  * which the caller has in hand.  Anything else is fatal.  Short programs never get beyond this. */
-void ink_bin_check_young(unsigned class, const struct ink_frame *full, const struct ink_frame *spare, const void *p);
+void ink_bin_check_young(unsigned class, const struct ink_frame *full,
+                         const struct ink_frame *spare, const void *p);
 
 /* Loads a batch of fewer items than the bin has room for; the first of them. */
 void *ink_bin_load_short(struct ink_cache *cache, unsigned class, struct ink_frame *batch);
@@ -96,7 +97,8 @@ static inline void *ink_bin_alloc_batch(struct ink_cache *cache, unsigned class)
 }
 
 /* Starts a frame of the bin's capacity with p alone in it. */
-static inline void ink_bin_start(struct ink_cache *cache, unsigned class, struct ink_frame *frame, void *p)
+static inline void ink_bin_start(struct ink_cache *cache, unsigned class, struct ink_frame *frame,
+                                 void *p)
 {
     struct ink_bin *bin = &cache->bin[class];
     unsigned capacity = bin->capacity;
@@ -111,8 +113,9 @@ static inline void ink_bin_start(struct ink_cache *cache, unsigned class, struct
 
 /* The loaded frame is full: it becomes the spare, and p begins a new frame.  The old spare, if there was one, is the caller's.
  * At every moment each batch is in one place at most: a child of a fork finds it there or, between places, by its state. */
-static inline struct ink_frame *ink_bin_turn_over(struct ink_cache *cache, unsigned class, struct ink_frame *full,
-                                                  struct ink_frame *frame, void *p)
+static inline struct ink_frame *ink_bin_turn_over(struct ink_cache *cache, unsigned class,
+                                                  struct ink_frame *full, struct ink_frame *frame,
+                                                  void *p)
 {
     struct ink_bin *bin = &cache->bin[class];
 
@@ -123,7 +126,8 @@ static inline struct ink_frame *ink_bin_turn_over(struct ink_cache *cache, unsig
 
 /* Puts p into a full bin that is full-grown, if a frame is at hand; false: nothing has changed.  *surplus: a batch that the shared list has no room
  * for, or NULL. */
-static inline bool ink_bin_free_batch(struct ink_cache *cache, unsigned class, void *p, struct ink_frame **surplus)
+static inline bool ink_bin_free_batch(struct ink_cache *cache, unsigned class, void *p,
+                                      struct ink_frame **surplus)
 {
     struct ink_bin *bin = &cache->bin[class];
     ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
@@ -131,8 +135,8 @@ static inline bool ink_bin_free_batch(struct ink_cache *cache, unsigned class, v
 
     *surplus = NULL;
     /* A bin that has never been loaded is young, too. */
-    if (((uintptr_t)slot & (INK_FRAME_BYTES - 1)) != 0 || bin->loaded <= INK_BIN_YOUNG || !bin->grown ||
-        ink_load_relaxed(slot) == p)
+    if (((uintptr_t)slot & (INK_FRAME_BYTES - 1)) != 0 || bin->loaded <= INK_BIN_YOUNG ||
+        !bin->grown || ink_load_relaxed(slot) == p)
         return false;
     frame = ink_cache_take_empty(cache);
     if (ink_unlikely(frame == NULL))

@@ -20,7 +20,8 @@ struct ink_buckets {
     uint32_t used;                              /* bit n: bucket n has something */
 };
 
-static inline void ink_buckets_insert(struct ink_buckets *buckets, struct ink_bucket_node *node, unsigned bucket)
+static inline void ink_buckets_insert(struct ink_buckets *buckets, struct ink_bucket_node *node,
+                                      unsigned bucket)
 {
     node->next = buckets->first[bucket];
     node->previous = NULL;
@@ -30,7 +31,8 @@ static inline void ink_buckets_insert(struct ink_buckets *buckets, struct ink_bu
     buckets->used |= 1u << bucket;
 }
 
-static inline void ink_buckets_remove(struct ink_buckets *buckets, struct ink_bucket_node *node, unsigned bucket)
+static inline void ink_buckets_remove(struct ink_buckets *buckets, struct ink_bucket_node *node,
+                                      unsigned bucket)
 {
     if (node->next != NULL)
         node->next->previous = node->previous;
@@ -43,7 +45,8 @@ static inline void ink_buckets_remove(struct ink_buckets *buckets, struct ink_bu
 }
 
 /* Moves node from one bucket to another; INK_BUCKET_NONE for "in none". */
-static inline void ink_buckets_move(struct ink_buckets *buckets, struct ink_bucket_node *node, unsigned from, unsigned to)
+static inline void ink_buckets_move(struct ink_buckets *buckets, struct ink_bucket_node *node,
+                                    unsigned from, unsigned to)
 {
     if (from == to)
         return;

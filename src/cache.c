@@ -5,7 +5,8 @@
 #include "freelist.h"
 #include "run.h"
 
-static struct ink_frame *ink_cache_refill(struct ink_cache *cache, unsigned class, struct ink_locker me)
+static struct ink_frame *ink_cache_refill(struct ink_cache *cache, unsigned class,
+                                          struct ink_locker me)
 {
     struct ink_bin *bin = &cache->bin[class];
     struct ink_frame *frame = ink_cache_take_empty(cache);
@@ -52,7 +53,8 @@ static void ink_item_drain(unsigned class, void *p, struct ink_locker me)
     (void)ink_run_drain(class, row, true, me);
 }
 
-void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame *batch, struct ink_locker me)
+void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame *batch,
+                       struct ink_locker me)
 {
     struct ink_frame *emptied = ink_freelist_push_or_drain(class, batch, me);
 
@@ -61,7 +63,8 @@ void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame
 }
 
 /* A young bin's spare is taken in hand first: while others may take it, it must not be looked at. */
-static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink_frame *full, void *p, struct ink_locker me)
+static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink_frame *full,
+                             void *p, struct ink_locker me)
 {
     struct ink_bin *bin = &cache->bin[class];
     bool young = bin->loaded <= INK_BIN_YOUNG;
@@ -84,7 +87,8 @@ static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink
         ink_cache_pass_on(cache, class, spare, me);
 }
 
-static void ink_bin_first_free(struct ink_cache *cache, unsigned class, void *p, struct ink_locker me)
+static void ink_bin_first_free(struct ink_cache *cache, unsigned class, void *p,
+                               struct ink_locker me)
 {
     struct ink_frame *frame = ink_cache_take_empty(cache);
 
@@ -205,7 +209,7 @@ void ink_cache_flush(struct ink_cache *cache, struct ink_locker me)
 {
     struct ink_frame *frame;
 
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         ink_bin_flush(cache, class, me);
     while ((frame = ink_cache_pop_empty(cache)) != NULL)
         ink_frame_give_empty(frame);
@@ -213,7 +217,7 @@ void ink_cache_flush(struct ink_cache *cache, struct ink_locker me)
 
 void ink_cache_drain_spares(struct ink_cache *cache, struct ink_locker me)
 {
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         struct ink_frame *spare = ink_bin_take_spare(&cache->bin[class]);
 
         if (spare != NULL)

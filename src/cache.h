@@ -16,7 +16,8 @@ void *ink_cache_alloc(struct ink_cache *cache, unsigned class, struct ink_locker
 void ink_cache_free(struct ink_cache *cache, unsigned class, void *p, struct ink_locker me);
 
 /* Passes a batch on that the cache's bins have no place for. */
-void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame *batch, struct ink_locker me);
+void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame *batch,
+                       struct ink_locker me);
 
 /* Allocation and freeing for a thread without a cache, by way of the shared lists. */
 void *ink_cache_alloc_single(unsigned class, struct ink_locker me);

@@ -33,7 +33,8 @@ static INK_ALWAYS_INLINE _Atomic(ink_slot_t *) *ink_cache_cursor(uintptr_t base,
 }
 
 /* An item of class *class, or NULL: then the cache is still taken, and *taken says what it was. */
-static INK_ALWAYS_INLINE void *ink_bin_try_alloc(const struct ink_constants *constants, size_t *class, intptr_t *taken)
+static INK_ALWAYS_INLINE void *ink_bin_try_alloc(const struct ink_constants *constants,
+                                                 size_t *class, intptr_t *taken)
 {
     uintptr_t base;
     ink_slot_t *slot;
@@ -51,7 +52,8 @@ static INK_ALWAYS_INLINE void *ink_bin_try_alloc(const struct ink_constants *con
 }
 
 /* The same for bytes, at most INK_TINY_MAX; *class is their class. */
-static INK_ALWAYS_INLINE void *ink_cache_try_alloc_tiny(size_t bytes, size_t *class, intptr_t *taken)
+static INK_ALWAYS_INLINE void *ink_cache_try_alloc_tiny(size_t bytes, size_t *class,
+                                                        intptr_t *taken)
 {
     const struct ink_constants *constants = &ink_constants;
 
@@ -83,7 +85,8 @@ static INK_ALWAYS_INLINE bool ink_cache_try_free(void *p, size_t *class, intptr_
     *taken = ink_cache_take();
     base = (uintptr_t)constants + (uintptr_t)*taken;
     slot = ink_load_relaxed(ink_cache_cursor(base, class));
-    if (ink_unlikely(((uintptr_t)slot & (INK_FRAME_BYTES - 1)) == 0) || ink_unlikely(ink_load_own(slot) == p))
+    if (ink_unlikely(((uintptr_t)slot & (INK_FRAME_BYTES - 1)) == 0) ||
+        ink_unlikely(ink_load_own(slot) == p))
         return false;
     slot--;
     ink_store_relaxed(slot, p);

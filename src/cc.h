@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ink_likely(x) __builtin_expect(!!(x), 1)
+#define ink_likely(x)   __builtin_expect(!!(x), 1)
 #define ink_unlikely(x) __builtin_expect(!!(x), 0)
 
 /* Keeps the compiler from folding what it knows of a pointer into later address arithmetic: one register then serves several uses. */
 #define ink_opaque(p) __asm__("" : "+r"(p))
 
-#define INK_EXPORT __attribute__((visibility("default"), used))
-#define INK_NOINLINE __attribute__((noinline))
-#define INK_COLD __attribute__((noinline, cold))
+#define INK_EXPORT        __attribute__((visibility("default"), used))
+#define INK_NOINLINE      __attribute__((noinline))
+#define INK_COLD          __attribute__((noinline, cold))
 #define INK_ALWAYS_INLINE inline __attribute__((always_inline))
-#define INK_NORETURN __attribute__((noreturn))
-#define INK_HIDDEN __attribute__((visibility("hidden")))
+#define INK_NORETURN      __attribute__((noreturn))
+#define INK_HIDDEN        __attribute__((visibility("hidden")))
 
 /* Lines that two processors write are kept this far apart: adjacent-line prefetch makes pairs of 64. */
 #define INK_LINE_BYTES 128
@@ -59,16 +59,20 @@ typedef _Atomic uint32_t ink_flag_t;
 #define ink_load_relaxed(p) atomic_load_explicit((p), memory_order_relaxed)
 #define ink_load_acquire(p) atomic_load_explicit((p), memory_order_acquire)
 /* Of a word that nobody but this thread writes now: the same, but the compiler may fold it into another instruction. */
-#define ink_load_own(p) (*(__typeof__(atomic_load_explicit((p), memory_order_relaxed)) *)(uintptr_t)(p))
-#define ink_store_relaxed(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)
-#define ink_store_release(p, v) atomic_store_explicit((p), (v), memory_order_release)
+#define ink_load_own(p) \
+    (*(__typeof__(atomic_load_explicit((p), memory_order_relaxed)) *)(uintptr_t)(p))
+#define ink_store_relaxed(p, v)    atomic_store_explicit((p), (v), memory_order_relaxed)
+#define ink_store_release(p, v)    atomic_store_explicit((p), (v), memory_order_release)
 #define ink_exchange_acq_rel(p, v) atomic_exchange_explicit((p), (v), memory_order_acq_rel)
-#define ink_cas_acquire(p, expected, v)                                                                                \
-    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_acquire, memory_order_acquire)
-#define ink_cas_release(p, expected, v)                                                                                \
-    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_release, memory_order_acquire)
-#define ink_cas_acq_rel(p, expected, v)                                                                                \
-    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_acq_rel, memory_order_acquire)
+#define ink_cas_acquire(p, expected, v)                                                 \
+    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_acquire, \
+                                            memory_order_acquire)
+#define ink_cas_release(p, expected, v)                                                 \
+    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_release, \
+                                            memory_order_acquire)
+#define ink_cas_acq_rel(p, expected, v)                                                 \
+    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_acq_rel, \
+                                            memory_order_acquire)
 #define ink_add_relaxed(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
 #define ink_sub_relaxed(p, v) atomic_fetch_sub_explicit((p), (v), memory_order_relaxed)
 

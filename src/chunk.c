@@ -7,7 +7,8 @@
 enum {
     /* Wholly free chunks that may stay dirty: 64 MiB that a steady program takes up again without a fault. */
     INK_CHUNK_DIRTY_SPARES = 32,
-    INK_CHUNK_SPARSE = 16,   /* the first chunks: a small process touches a page here and a page there */
+    INK_CHUNK_SPARSE =
+        16, /* the first chunks: a small process touches a page here and a page there */
     INK_CHUNK_SEARCH = 16, /* chunks looked at in a bucket for a run of several units */
     INK_CHUNK_TRIES = 250, /* about a second */
 };
@@ -19,11 +20,12 @@ static struct {
     _Alignas(INK_LINE_BYTES) struct ink_lock lock;
     struct ink_buckets buckets; /* chunks with free units, by how many */
     struct ink_chunk *spare;    /* records without a chunk, linked by node.next */
-    _Atomic uint32_t dirty_spares; /* chunks wholly free and not wholly zero; lock, but for a peek */
+    _Atomic uint32_t
+        dirty_spares; /* chunks wholly free and not wholly zero; lock, but for a peek */
 } ink_chunks;
 
 static _Atomic(struct ink_chunk *) ink_chunk_list;
-static _Atomic uint32_t ink_chunk_mapped; /* chunks mapped so far */
+static _Atomic uint32_t ink_chunk_mapped;  /* chunks mapped so far */
 static ink_flag_t ink_chunk_some_returned; /* a run is RETURNED that nobody has merged */
 
 struct ink_chunk *ink_chunk_first(void)
@@ -53,7 +55,8 @@ static void ink_chunk_set_free(struct ink_chunk *chunk, uint32_t free, uint32_t 
 {
     unsigned bucket = ink_chunk_bucket(free);
 
-    uint32_t dirty_spares = ink_load_relaxed(&ink_chunks.dirty_spares) - ink_chunk_is_dirty_spare(chunk);
+    uint32_t dirty_spares =
+        ink_load_relaxed(&ink_chunks.dirty_spares) - ink_chunk_is_dirty_spare(chunk);
 
     chunk->free = free;
     chunk->zero = zero;
@@ -88,7 +91,9 @@ static void ink_run_merge(struct ink_chunk *chunk, struct ink_run *run)
     if (ink_run_state(run) != INK_RUN_RETURNED)
         return;
     ink_store_release(&run->state, INK_RUN_FREE);
-    ink_chunk_set_free(chunk, chunk->free | ink_units_mask(run->number, ink_load_relaxed(&run->units)), chunk->zero);
+    ink_chunk_set_free(chunk,
+                       chunk->free | ink_units_mask(run->number, ink_load_relaxed(&run->units)),
+                       chunk->zero);
 }
 
 static void ink_chunks_merge_returned(void)
@@ -131,7 +136,8 @@ static void ink_chunks_unlock(struct ink_locker me)
 }
 
 /* The lowest place in mask for a row of units ones that starts at a multiple of alignment units of address, or -1. */
-static int ink_chunk_place(const struct ink_chunk *chunk, uint32_t mask, unsigned units, unsigned alignment)
+static int ink_chunk_place(const struct ink_chunk *chunk, uint32_t mask, unsigned units,
+                           unsigned alignment)
 {
     uintptr_t first_unit = (uintptr_t)chunk->base >> INK_UNIT_SHIFT;
 
@@ -179,7 +185,8 @@ static void ink_units_withdraw(struct ink_chunk *chunk, uint32_t units)
 }
 
 /* Puts withdrawn units (back) into the mask. */
-static void ink_units_put(struct ink_chunk *chunk, uint32_t units, uint32_t zeroed, struct ink_locker me)
+static void ink_units_put(struct ink_chunk *chunk, uint32_t units, uint32_t zeroed,
+                          struct ink_locker me)
 {
     if (!ink_chunks_lock(me)) {
         ink_units_mark(chunk, units, INK_RUN_RETURNED);
@@ -223,11 +230,13 @@ static char *ink_chunk_map_memory(unsigned units, unsigned alignment, bool small
     *got = INK_CHUNK_UNITS;
     if (base == NULL && !small && units < INK_CHUNK_UNITS / 4) {
         *got = INK_CHUNK_UNITS / 4;
-        base = ink_os_map_aligned((size_t)*got * INK_UNIT_BYTES, (size_t)alignment * INK_UNIT_BYTES);
+        base =
+            ink_os_map_aligned((size_t)*got * INK_UNIT_BYTES, (size_t)alignment * INK_UNIT_BYTES);
     }
     if (base == NULL) {
         *got = units;
-        base = ink_os_map_aligned((size_t)units * INK_UNIT_BYTES, (size_t)alignment * INK_UNIT_BYTES);
+        base =
+            ink_os_map_aligned((size_t)units * INK_UNIT_BYTES, (size_t)alignment * INK_UNIT_BYTES);
     }
     return base;
 }
@@ -283,8 +292,8 @@ static void ink_chunk_put_record(struct ink_chunk *chunk, struct ink_locker me)
 
 /* A run of fresh memory, its chunk described by *record (made if NULL, and NULL again once used).  small: the lock is not to be had; take no more of
  * the system than the run itself, as the rest could not be given to anyone. */
-static struct ink_run *ink_chunk_take_fresh(struct ink_chunk **record, unsigned units, unsigned alignment, bool small,
-                                            struct ink_locker me)
+static struct ink_run *ink_chunk_take_fresh(struct ink_chunk **record, unsigned units,
+                                            unsigned alignment, bool small, struct ink_locker me)
 {
     struct ink_chunk *chunk;
     struct ink_run *run;
@@ -309,8 +318,8 @@ static struct ink_run *ink_chunk_take_fresh(struct ink_chunk **record, unsigned 
 }
 
 /* One round: from the masks if the lock is to be had, else fresh.  *locked: whether it was. */
-static struct ink_run *ink_chunk_take_once(struct ink_chunk **record, unsigned units, unsigned alignment, bool *locked,
-                                           struct ink_locker me)
+static struct ink_run *ink_chunk_take_once(struct ink_chunk **record, unsigned units,
+                                           unsigned alignment, bool *locked, struct ink_locker me)
 {
     struct ink_run *run = NULL;
 
@@ -362,7 +371,8 @@ static size_t ink_units_purge(struct ink_chunk *chunk, uint32_t units, struct in
         unsigned count = gap != 0 ? (unsigned)__builtin_ctz(gap) : INK_CHUNK_UNITS;
         uint32_t mask = ink_units_mask(first, count);
 
-        if (ink_os_purge(chunk->base + (size_t)first * INK_UNIT_BYTES, (size_t)count * INK_UNIT_BYTES))
+        if (ink_os_purge(chunk->base + (size_t)first * INK_UNIT_BYTES,
+                         (size_t)count * INK_UNIT_BYTES))
             zeroed |= mask;
         left &= ~mask;
     }
@@ -388,7 +398,8 @@ static struct ink_chunk *ink_chunk_withdraw_excess(void)
     if (ink_load_relaxed(&ink_chunks.dirty_spares) <= INK_CHUNK_DIRTY_SPARES)
         return NULL;
     for (unsigned bucket = INK_BUCKETS; bucket-- > 0;)
-        for (struct ink_bucket_node *node = ink_chunks.buckets.first[bucket]; node != NULL; node = node->next) {
+        for (struct ink_bucket_node *node = ink_chunks.buckets.first[bucket]; node != NULL;
+             node = node->next) {
             struct ink_chunk *chunk = (struct ink_chunk *)(void *)node;
 
             if (ink_chunk_is_dirty_spare(chunk)) {

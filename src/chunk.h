@@ -20,8 +20,9 @@
 enum {
     INK_CHUNK_UNITS = 32,
     INK_CHUNK_BYTES = INK_CHUNK_UNITS * INK_UNIT_BYTES,
-    INK_RUN_UNITS_MAX = 16,                             /* of a range: 1 MiB */
-    INK_RUN_INLINE_WORDS = 8,                           /* bitmap words in the record: 512 items, every class from 128 bytes on */
+    INK_RUN_UNITS_MAX = 16, /* of a range: 1 MiB */
+    INK_RUN_INLINE_WORDS =
+        8, /* bitmap words in the record: 512 items, every class from 128 bytes on */
 };
 
 enum ink_run_state {
@@ -37,20 +38,24 @@ struct ink_run {
     char *base;                  /* first byte; constant while in use */
     /* Bit i set: item i is free and in nobody's hand.  Written under the class lock; read by anyone. */
     _Atomic(_Atomic uint64_t *) words;
-    _Atomic uint64_t *external; /* bitmap of more than INK_RUN_INLINE_WORDS, kept for the next run of this unit */
-    _Atomic uint32_t state;  /* enum ink_run_state: the truth about its units.  FREE -> TAKEN and RETURNED -> FREE under the chunk lock */
-    uint32_t inverse;        /* see ink_class_item */
-    uint16_t size;           /* bytes of an item */
-    _Atomic uint16_t items;  /* constant while in use; statistics read it at any time, and of words and units too */
-    uint16_t free;           /* bits set; class lock */
-    uint16_t next_step;      /* the number of free items at which it belongs into the next bucket, or is wholly free; class lock */
-    _Atomic uint8_t class;   /* constant while in use */
-    _Atomic uint8_t units;   /* constant while in use */
-    uint8_t number;          /* of its first unit; constant */
-    uint8_t bucket;          /* class lock */
-    uint8_t external_words;  /* length of external */
-    uint8_t shard;           /* whose lock guards it; constant while in use */
-    bool zeroed;             /* all its bytes were zero when it was taken */
+    _Atomic uint64_t *
+        external; /* bitmap of more than INK_RUN_INLINE_WORDS, kept for the next run of this unit */
+    _Atomic uint32_t
+        state; /* enum ink_run_state: the truth about its units.  FREE -> TAKEN and RETURNED -> FREE under the chunk lock */
+    uint32_t inverse; /* see ink_class_item */
+    uint16_t size;    /* bytes of an item */
+    _Atomic uint16_t
+        items; /* constant while in use; statistics read it at any time, and of words and units too */
+    uint16_t free; /* bits set; class lock */
+    uint16_t
+        next_step; /* the number of free items at which it belongs into the next bucket, or is wholly free; class lock */
+    _Atomic uint8_t class;  /* constant while in use */
+    _Atomic uint8_t units;  /* constant while in use */
+    uint8_t number;         /* of its first unit; constant */
+    uint8_t bucket;         /* class lock */
+    uint8_t external_words; /* length of external */
+    uint8_t shard;          /* whose lock guards it; constant while in use */
+    bool zeroed;            /* all its bytes were zero when it was taken */
     _Alignas(8) _Atomic uint64_t inline_words[INK_RUN_INLINE_WORDS];
 };
 
@@ -59,10 +64,11 @@ struct ink_chunk {
     char *base;                  /* first byte; constant while mapped */
     /* Bit per unit that is mapped; 0: the record is spare.  Written by whoever maps or unmaps the chunk, while all its units are TAKEN. */
     _Atomic uint32_t owned;
-    uint32_t free;               /* bit per unit that can be taken; chunk lock */
-    uint32_t zero;               /* bit per free unit that is known to read as zero; chunk lock */
-    uint8_t bucket;              /* chunk lock */
-    bool stuck;                  /* its pages could not be purged (locked memory); until a run is taken from it.  Chunk lock */
+    uint32_t free;  /* bit per unit that can be taken; chunk lock */
+    uint32_t zero;  /* bit per free unit that is known to read as zero; chunk lock */
+    uint8_t bucket; /* chunk lock */
+    bool
+        stuck; /* its pages could not be purged (locked memory); until a run is taken from it.  Chunk lock */
     /* Some run of it is RETURNED.  Set by whoever could not get the lock, cleared by whoever merges. */
     ink_flag_t some_returned;
     struct ink_chunk *next; /* of all records ever made; constant once published */
@@ -90,7 +96,8 @@ struct ink_chunk *ink_chunk_first(void);
 
 static inline struct ink_chunk *ink_chunk_of_run(struct ink_run *run)
 {
-    return (struct ink_chunk *)(void *)((char *)(run - run->number) - offsetof(struct ink_chunk, run));
+    return (struct ink_chunk *)(void *)((char *)(run - run->number) -
+                                        offsetof(struct ink_chunk, run));
 }
 
 static inline enum ink_run_state ink_run_state(const struct ink_run *run)

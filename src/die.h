@@ -7,10 +7,10 @@
 
 #include "cc.h"
 
-#define INK_FAULT_FOREIGN "foreign pointer"
+#define INK_FAULT_FOREIGN    "foreign pointer"
 #define INK_FAULT_MISALIGNED "misaligned pointer"
-#define INK_FAULT_INTERIOR "interior pointer"
-#define INK_FAULT_DOUBLE "double free"
+#define INK_FAULT_INTERIOR   "interior pointer"
+#define INK_FAULT_DOUBLE     "double free"
 
 /* Prints "inkalloc: <fault> in <function>(<pointer>)" and aborts.  Any thread, any signal handler. */
 INK_NORETURN void ink_die_misuse(const char *fault, const char *function, const void *pointer);
@@ -19,12 +19,12 @@ INK_NORETURN void ink_die_misuse(const char *fault, const char *function, const 
 INK_NORETURN void ink_die_internal(const char *what);
 
 #define INK_STRING_(x) #x
-#define INK_STRING(x) INK_STRING_(x)
+#define INK_STRING(x)  INK_STRING_(x)
 
-#define INK_ASSERT(cond)                                                                                               \
-    do {                                                                                                               \
-        if (ink_unlikely(!(cond)))                                                                                     \
-            ink_die_internal(#cond " at " __FILE__ ":" INK_STRING(__LINE__));                                          \
+#define INK_ASSERT(cond)                                                      \
+    do {                                                                      \
+        if (ink_unlikely(!(cond)))                                            \
+            ink_die_internal(#cond " at " __FILE__ ":" INK_STRING(__LINE__)); \
     } while (0)
 
 #ifndef INK_DEBUG_LEVEL

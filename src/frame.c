@@ -3,9 +3,12 @@
 #include "meta.h"
 #include "os.h"
 
-static_assert(1 << INK_FRAME_SHIFT == INK_SEGMENT_FRAMES, "an index has room for the frame's number");
-static_assert(INK_FRAME_ITEMS_MAX < 1 << (INK_STATE_CLASS_SHIFT - INK_STATE_ITEMS_SHIFT), "items fit the state");
-static_assert(INK_STATE_GENERATION_SHIFT + INK_OS_GENERATION_BITS <= 32, "the generation fits the state");
+static_assert(1 << INK_FRAME_SHIFT == INK_SEGMENT_FRAMES,
+              "an index has room for the frame's number");
+static_assert(INK_FRAME_ITEMS_MAX < 1 << (INK_STATE_CLASS_SHIFT - INK_STATE_ITEMS_SHIFT),
+              "items fit the state");
+static_assert(INK_STATE_GENERATION_SHIFT + INK_OS_GENERATION_BITS <= 32,
+              "the generation fits the state");
 
 _Atomic(ink_segment_slot_t *) ink_segment_root[INK_SEGMENT_ROOT];
 struct ink_stack ink_frame_pool;

@@ -78,7 +78,8 @@ static inline uint32_t ink_segment_number_of(const struct ink_frame *frame)
 /* The index of a frame and the frame of an index. */
 static inline uint32_t ink_frame_index(const struct ink_frame *frame)
 {
-    return ink_load_relaxed(&ink_segment_of(frame)->link[0]) << INK_FRAME_SHIFT | ink_segment_number_of(frame);
+    return ink_load_relaxed(&ink_segment_of(frame)->link[0]) << INK_FRAME_SHIFT |
+           ink_segment_number_of(frame);
 }
 
 static inline struct ink_frame *ink_frame_at(uint32_t index)
@@ -113,8 +114,8 @@ static inline void ink_frame_set_batch(struct ink_frame *frame, unsigned class, 
     ink_store_relaxed(&frame->slot[items], NULL);
     ink_signal_fence();
     ink_store_relaxed(ink_frame_state(frame), ink_os_generation() << INK_STATE_GENERATION_SHIFT |
-                                                  class << INK_STATE_CLASS_SHIFT | items << INK_STATE_ITEMS_SHIFT |
-                                                  INK_FRAME_BATCH);
+                                                  class << INK_STATE_CLASS_SHIFT |
+                                                  items << INK_STATE_ITEMS_SHIFT | INK_FRAME_BATCH);
     ink_signal_fence();
 }
 
@@ -158,7 +159,8 @@ static inline unsigned ink_frame_depth(uint32_t index)
 }
 
 /* False, and nothing done, if the stack holds bound frames already. */
-static inline bool ink_stack_push_below(struct ink_stack *stack, struct ink_frame *frame, unsigned bound)
+static inline bool ink_stack_push_below(struct ink_stack *stack, struct ink_frame *frame,
+                                        unsigned bound)
 {
     struct ink_segment *segment = ink_segment_of(frame);
     uint32_t number = ink_segment_number_of(frame);

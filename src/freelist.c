@@ -10,16 +10,20 @@ enum {
     INK_FREELIST_BATCHES_MIN = 8,
 };
 
-#define INK_FREELIST_PINNED(size) ((size) > INK_FREELIST_PAGE_BYTES ? (size) : INK_FREELIST_PAGE_BYTES)
-#define INK_FREELIST_BATCHES(size) (INK_FREELIST_PINNED_BYTES / (INK_FREELIST_PINNED(size) * INK_BATCH_ITEMS(size)))
-#define INK_FREELIST_BOUND(class, size, below)                                                                         \
-    [class] = {.bound = INK_FREELIST_BATCHES(size) > INK_FREELIST_BATCHES_MIN ? INK_FREELIST_BATCHES(size)              \
-                                                                              : INK_FREELIST_BATCHES_MIN},
+#define INK_FREELIST_PINNED(size) \
+    ((size) > INK_FREELIST_PAGE_BYTES ? (size) : INK_FREELIST_PAGE_BYTES)
+#define INK_FREELIST_BATCHES(size) \
+    (INK_FREELIST_PINNED_BYTES / (INK_FREELIST_PINNED(size) * INK_BATCH_ITEMS(size)))
+#define INK_FREELIST_BOUND(class, size, below)                                \
+    [class] = {.bound = INK_FREELIST_BATCHES(size) > INK_FREELIST_BATCHES_MIN \
+                            ? INK_FREELIST_BATCHES(size)                      \
+                            : INK_FREELIST_BATCHES_MIN},
 
 struct ink_freelist ink_freelists[INK_CLASS_COUNT] = {INK_SIZE_CLASSES(INK_FREELIST_BOUND)};
 
 /* Drains the batch to the runs; what could not be drained moves to its first slots and stays a batch.  True if it is empty, and IDLE. */
-static bool ink_batch_drain(unsigned class, struct ink_frame *batch, bool wait, struct ink_locker me)
+static bool ink_batch_drain(unsigned class, struct ink_frame *batch, bool wait,
+                            struct ink_locker me)
 {
     ink_slot_t *rest = ink_run_drain(class, batch->slot, wait, me);
     unsigned left = 0;
@@ -36,7 +40,8 @@ static bool ink_batch_drain(unsigned class, struct ink_frame *batch, bool wait, 
     return true;
 }
 
-struct ink_frame *ink_freelist_push_or_drain(unsigned class, struct ink_frame *batch, struct ink_locker me)
+struct ink_frame *ink_freelist_push_or_drain(unsigned class, struct ink_frame *batch,
+                                             struct ink_locker me)
 {
     if (ink_freelist_push_below(class, batch))
         return NULL;

@@ -35,7 +35,8 @@ static inline bool ink_freelist_push_below(unsigned class, struct ink_frame *bat
 
 /* Takes over a batch.  Above the list's bound its items go down to their runs instead, as far as no lock has to be waited for: the frame is then
  * empty, IDLE and the caller's again.  Else NULL. */
-struct ink_frame *ink_freelist_push_or_drain(unsigned class, struct ink_frame *batch, struct ink_locker me);
+struct ink_frame *ink_freelist_push_or_drain(unsigned class, struct ink_frame *batch,
+                                             struct ink_locker me);
 
 /* The same, an emptied frame going to the pool. */
 void ink_freelist_push(unsigned class, struct ink_frame *batch, struct ink_locker me);

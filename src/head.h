@@ -34,18 +34,18 @@
 #endif
 
 #define INK_TIER_PASTE(tier, name) ink_##tier##_##name
-#define INK_TIER(tier, name) INK_TIER_PASTE(tier, name)
-#define INK_TIER_STRING_OF(tier) #tier
-#define INK_TIER_STRING(tier) INK_TIER_STRING_OF(tier)
+#define INK_TIER(tier, name)       INK_TIER_PASTE(tier, name)
+#define INK_TIER_STRING_OF(tier)   #tier
+#define INK_TIER_STRING(tier)      INK_TIER_STRING_OF(tier)
 
-#define INK_HEAD_NAME INK_TIER_STRING(INK_HEAD)
-#define ink_head INK_TIER(INK_HEAD, head)
-#define ink_head_link_t INK_TIER(INK_HEAD, link_t)
-#define ink_head_snapshot_t INK_TIER(INK_HEAD, snapshot_t)
-#define ink_head_snapshot INK_TIER(INK_HEAD, snapshot)
-#define ink_head_top INK_TIER(INK_HEAD, top)
-#define ink_head_version INK_TIER(INK_HEAD, version)
-#define ink_head_commit_pop INK_TIER(INK_HEAD, commit_pop)
+#define INK_HEAD_NAME        INK_TIER_STRING(INK_HEAD)
+#define ink_head             INK_TIER(INK_HEAD, head)
+#define ink_head_link_t      INK_TIER(INK_HEAD, link_t)
+#define ink_head_snapshot_t  INK_TIER(INK_HEAD, snapshot_t)
+#define ink_head_snapshot    INK_TIER(INK_HEAD, snapshot)
+#define ink_head_top         INK_TIER(INK_HEAD, top)
+#define ink_head_version     INK_TIER(INK_HEAD, version)
+#define ink_head_commit_pop  INK_TIER(INK_HEAD, commit_pop)
 #define ink_head_commit_push INK_TIER(INK_HEAD, commit_push)
 
 /* The node on top of a list whose nodes have 32-bit numbers. */

@@ -32,7 +32,8 @@ static inline uint64_t ink_index_version(ink_index_snapshot_t snapshot)
     return snapshot >> 32;
 }
 
-static inline bool ink_index_commit_pop(struct ink_index_head *head, ink_index_snapshot_t *snapshot, ink_index_link_t next)
+static inline bool ink_index_commit_pop(struct ink_index_head *head, ink_index_snapshot_t *snapshot,
+                                        ink_index_link_t next)
 {
     uint64_t version = (*snapshot >> 32) + 1;
 
@@ -40,7 +41,8 @@ static inline bool ink_index_commit_pop(struct ink_index_head *head, ink_index_s
     return ink_cas_acquire(&head->word, snapshot, version << 32 | next);
 }
 
-static inline bool ink_index_commit_push(struct ink_index_head *head, ink_index_snapshot_t *snapshot, ink_index_link_t node)
+static inline bool ink_index_commit_push(struct ink_index_head *head,
+                                         ink_index_snapshot_t *snapshot, ink_index_link_t node)
 {
     /* Linearises here.  The version may stay: a push never makes a stale link true. */
     return ink_cas_release(&head->word, snapshot, (*snapshot >> 32) << 32 | node);

@@ -27,7 +27,8 @@ typedef struct {
 } ink_locked_snapshot_t;
 
 /* Heads are older than thread records, so whoever holds one has no name: any other generation's word is stale, no word of this one is. */
-static const struct ink_locker ink_locked_holder = {.owner = INK_LOCK_ANONYMOUS, .outermost = false};
+static const struct ink_locker ink_locked_holder = {.owner = INK_LOCK_ANONYMOUS,
+                                                    .outermost = false};
 
 /* A new version implies the new top: a removal between the two loads makes the commit fail. */
 static inline ink_locked_snapshot_t ink_locked_snapshot(struct ink_locked_head *head)
@@ -58,7 +59,8 @@ static inline void ink_locked_enter(struct ink_locked_head *head)
         ink_store_release(&head->version, ink_load_relaxed(&head->version) + 1);
 }
 
-static inline bool ink_locked_commit(struct ink_locked_head *head, ink_locked_snapshot_t *snapshot, uint32_t version, ink_locked_link_t top)
+static inline bool ink_locked_commit(struct ink_locked_head *head, ink_locked_snapshot_t *snapshot,
+                                     uint32_t version, ink_locked_link_t top)
 {
     ink_locked_snapshot_t seen;
     bool same;
@@ -75,12 +77,14 @@ static inline bool ink_locked_commit(struct ink_locked_head *head, ink_locked_sn
     return same;
 }
 
-static inline bool ink_locked_commit_pop(struct ink_locked_head *head, ink_locked_snapshot_t *snapshot, ink_locked_link_t next)
+static inline bool ink_locked_commit_pop(struct ink_locked_head *head,
+                                         ink_locked_snapshot_t *snapshot, ink_locked_link_t next)
 {
     return ink_locked_commit(head, snapshot, snapshot->version + 1, next);
 }
 
-static inline bool ink_locked_commit_push(struct ink_locked_head *head, ink_locked_snapshot_t *snapshot, ink_locked_link_t node)
+static inline bool ink_locked_commit_push(struct ink_locked_head *head,
+                                          ink_locked_snapshot_t *snapshot, ink_locked_link_t node)
 {
     return ink_locked_commit(head, snapshot, snapshot->version, node);
 }

@@ -35,7 +35,8 @@ static inline ink_wide_pair_t ink_wide_pair(uintptr_t version, ink_wide_link_t t
 
 static inline ink_wide_snapshot_t ink_wide_snapshot_of(ink_wide_pair_t pair)
 {
-    return (ink_wide_snapshot_t){.version = (uintptr_t)(pair >> INK_WIDE_BITS), .top = (ink_wide_link_t)pair};
+    return (ink_wide_snapshot_t){.version = (uintptr_t)(pair >> INK_WIDE_BITS),
+                                 .top = (ink_wide_link_t)pair};
 }
 
 #if defined(INK_WIDE_INLINE) && !INK_THREAD_SANITIZER
@@ -57,17 +58,20 @@ static inline ink_wide_snapshot_t ink_wide_snapshot(struct ink_wide_head *head)
 {
     uintptr_t version = ink_load_acquire(&head->half[INK_WIDE_VERSION]);
 
-    return (ink_wide_snapshot_t){.version = version, .top = ink_load_acquire(&head->half[INK_WIDE_TOP])};
+    return (ink_wide_snapshot_t){.version = version,
+                                 .top = ink_load_acquire(&head->half[INK_WIDE_TOP])};
 }
 
 /* Linearises here; releases and acquires.  A failed instruction may have read the two words at two moments (aarch64), so the renewed
  * snapshot is read anew, version first. */
-static inline bool ink_wide_commit(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot, uintptr_t version, ink_wide_link_t top)
+static inline bool ink_wide_commit(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot,
+                                   uintptr_t version, ink_wide_link_t top)
 {
     typedef ink_wide_pair_t __attribute__((may_alias)) whole_t;
     ink_wide_pair_t expected = ink_wide_pair(snapshot->version, snapshot->top);
 
-    if (__sync_bool_compare_and_swap((whole_t *)(void *)head->half, expected, ink_wide_pair(version, top)))
+    if (__sync_bool_compare_and_swap((whole_t *)(void *)head->half, expected,
+                                     ink_wide_pair(version, top)))
         return true;
     *snapshot = ink_wide_snapshot(head);
     return false;
@@ -86,11 +90,13 @@ static inline ink_wide_snapshot_t ink_wide_snapshot(struct ink_wide_head *head)
 }
 
 /* Linearises here. */
-static inline bool ink_wide_commit(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot, uintptr_t version, ink_wide_link_t top)
+static inline bool ink_wide_commit(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot,
+                                   uintptr_t version, ink_wide_link_t top)
 {
     ink_wide_pair_t seen = ink_wide_pair(snapshot->version, snapshot->top);
 
-    if (__atomic_compare_exchange_n(&head->pair, &seen, ink_wide_pair(version, top), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(&head->pair, &seen, ink_wide_pair(version, top), false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return true;
     *snapshot = ink_wide_snapshot_of(seen);
     return false;
@@ -98,7 +104,8 @@ static inline bool ink_wide_commit(struct ink_wide_head *head, ink_wide_snapshot
 
 #endif
 
-static_assert(sizeof(struct ink_wide_head) == sizeof(ink_wide_pair_t), "the head is one double word");
+static_assert(sizeof(struct ink_wide_head) == sizeof(ink_wide_pair_t),
+              "the head is one double word");
 
 static inline ink_wide_link_t ink_wide_top(ink_wide_snapshot_t snapshot)
 {
@@ -110,13 +117,15 @@ static inline uint64_t ink_wide_version(ink_wide_snapshot_t snapshot)
     return snapshot.version;
 }
 
-static inline bool ink_wide_commit_pop(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot, ink_wide_link_t next)
+static inline bool ink_wide_commit_pop(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot,
+                                       ink_wide_link_t next)
 {
     return ink_wide_commit(head, snapshot, snapshot->version + 1, next);
 }
 
 /* The whole pair, though top alone would do for the link: what else the pusher derived from the old top (a depth) must still be true. */
-static inline bool ink_wide_commit_push(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot, ink_wide_link_t node)
+static inline bool ink_wide_commit_push(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot,
+                                        ink_wide_link_t node)
 {
     return ink_wide_commit(head, snapshot, snapshot->version, node);
 }

@@ -45,7 +45,8 @@ static inline void *ink_perturb_new(void *p)
 static INK_NOINLINE void *ink_class_alloc_odd(unsigned class, intptr_t taken)
 {
     struct ink_turn turn = ink_turn_begin(taken);
-    void *p = turn.cache != NULL ? ink_cache_alloc(turn.cache, class, turn.me) : ink_cache_alloc_single(class, turn.me);
+    void *p = turn.cache != NULL ? ink_cache_alloc(turn.cache, class, turn.me)
+                                 : ink_cache_alloc_single(class, turn.me);
 
     ink_turn_end(&turn);
     return ink_perturb_new(p);
@@ -70,7 +71,8 @@ static void *ink_range_alloc(size_t bytes, size_t alignment, bool *zeroed)
 {
     struct ink_turn turn = ink_turn_begin(ink_cache_take());
     unsigned units = bytes == 0 ? 1 : (unsigned)((bytes + INK_UNIT_BYTES - 1) / INK_UNIT_BYTES);
-    unsigned alignment_units = alignment <= INK_UNIT_BYTES ? 1 : (unsigned)(alignment / INK_UNIT_BYTES);
+    unsigned alignment_units =
+        alignment <= INK_UNIT_BYTES ? 1 : (unsigned)(alignment / INK_UNIT_BYTES);
     struct ink_run *run = ink_chunk_take(units, alignment_units, turn.me);
     void *p = NULL;
 
@@ -141,7 +143,8 @@ void *ink_heap_alloc(size_t bytes)
 void *ink_heap_alloc_zeroed(size_t bytes)
 {
     bool zeroed = false;
-    void *p = bytes <= INK_SMALL_MAX ? ink_heap_alloc(bytes) : ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed);
+    void *p = bytes <= INK_SMALL_MAX ? ink_heap_alloc(bytes)
+                                     : ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed);
 
     if (p != NULL && !zeroed)
         memset(p, 0, bytes);
@@ -165,9 +168,9 @@ void *ink_heap_alloc_aligned(size_t bytes, size_t alignment)
 
 /* What a pointer that the window does not know leads to. */
 struct ink_block {
-    struct ink_run *run;  /* of a class or a range, or NULL: large or foreign */
-    unsigned class;       /* of an item; 0 for everything else */
-    const char *fault;    /* why p is none of our blocks; NULL: it may be one */
+    struct ink_run *run; /* of a class or a range, or NULL: large or foreign */
+    unsigned class;      /* of an item; 0 for everything else */
+    const char *fault;   /* why p is none of our blocks; NULL: it may be one */
 };
 
 static const char *ink_range_fault(const struct ink_run *run, const void *p)
@@ -176,7 +179,9 @@ static const char *ink_range_fault(const struct ink_run *run, const void *p)
     size_t offset = (size_t)((const char *)p - run->base);
 
     if (state == INK_RUN_RANGE)
-        return offset == 0 ? NULL : offset < ink_run_bytes(run) ? INK_FAULT_INTERIOR : INK_FAULT_FOREIGN;
+        return offset == 0                   ? NULL
+               : offset < ink_run_bytes(run) ? INK_FAULT_INTERIOR
+                                             : INK_FAULT_FOREIGN;
     return INK_FAULT_DOUBLE; /* a block began or an item stood in these units, and they are free */
 }
 

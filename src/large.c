@@ -18,16 +18,17 @@ enum {
     INK_LARGE_LIVE = 1,
     INK_LARGE_BUSY = 2, /* being moved */
     INK_LARGE_STATES = 3,
-    INK_LARGE_UNMAP_BLOCKS = 16384, /* with more live blocks than this, a hole between them may be one mapping too many */
-    INK_LARGE_KEPT_LOOK = 8,        /* kept mappings looked at for one that fits */
+    INK_LARGE_UNMAP_BLOCKS =
+        16384, /* with more live blocks than this, a hole between them may be one mapping too many */
+    INK_LARGE_KEPT_LOOK = 8, /* kept mappings looked at for one that fits */
 };
 
 struct ink_large {
     /* {address | state}.  LIVE -> FREE or BUSY by compare-and-swap: whoever wins has the block to itself. */
     _Atomic uintptr_t place;
-    _Atomic size_t bytes;   /* of the mapping, from address on; written by whoever has the block */
-    _Atomic uint32_t link;  /* number of the next spare record; see head.h */
-    uint32_t number;        /* of this record, from 1; constant */
+    _Atomic size_t bytes;    /* of the mapping, from address on; written by whoever has the block */
+    _Atomic uint32_t link;   /* number of the next spare record; see head.h */
+    uint32_t number;         /* of this record, from 1; constant */
     struct ink_large *aside; /* the next of those that one thread has in hand */
 };
 
@@ -37,11 +38,14 @@ static _Atomic uint32_t ink_large_block_count;
 static struct ink_head ink_large_spares; /* records without a block */
 static struct ink_head ink_large_kept;   /* records of freed blocks that are still mapped */
 
-static _Atomic size_t ink_large_live_blocks, ink_large_live_bytes, ink_large_peak_blocks, ink_large_peak_bytes;
+static _Atomic size_t ink_large_live_blocks, ink_large_live_bytes, ink_large_peak_blocks,
+    ink_large_peak_bytes;
 
 static struct ink_large *ink_large_at(uint32_t number)
 {
-    return &ink_load_acquire(&ink_large_blocks[(number - 1) / INK_LARGE_BLOCK_RECORDS])[(number - 1) % INK_LARGE_BLOCK_RECORDS];
+    return &ink_load_acquire(
+        &ink_large_blocks[(number - 1) / INK_LARGE_BLOCK_RECORDS])[(number - 1) %
+                                                                   INK_LARGE_BLOCK_RECORDS];
 }
 
 static void ink_large_push(struct ink_head *head, struct ink_large *large)
@@ -72,7 +76,8 @@ static struct ink_large *ink_large_pop(struct ink_head *head)
 
 static INK_COLD bool ink_large_add_records(void)
 {
-    struct ink_large *block = ink_meta_alloc(INK_LARGE_BLOCK_RECORDS * sizeof *block, INK_LINE_BYTES);
+    struct ink_large *block =
+        ink_meta_alloc(INK_LARGE_BLOCK_RECORDS * sizeof *block, INK_LINE_BYTES);
     uint32_t number;
 
     if (block == NULL || ink_load_relaxed(&ink_large_block_count) >= INK_LARGE_BLOCKS)
@@ -101,8 +106,8 @@ static void ink_large_raise_peak(_Atomic size_t *peak, size_t value)
 {
     size_t old = ink_load_relaxed(peak);
 
-    while (value > old &&
-           !atomic_compare_exchange_weak_explicit(peak, &old, value, memory_order_relaxed, memory_order_relaxed))
+    while (value > old && !atomic_compare_exchange_weak_explicit(
+                              peak, &old, value, memory_order_relaxed, memory_order_relaxed))
         continue;
 }
 
@@ -125,7 +130,8 @@ static void ink_large_publish(struct ink_large *large, void *address, size_t byt
 /* At least a unit: then no two blocks begin in the same one, and an owner word leads to one record. */
 static size_t ink_large_mapping_bytes(size_t bytes)
 {
-    return bytes < INK_UNIT_BYTES ? (size_t)INK_UNIT_BYTES : ink_align_up(bytes, ink_os_page_bytes());
+    return bytes < INK_UNIT_BYTES ? (size_t)INK_UNIT_BYTES
+                                  : ink_align_up(bytes, ink_os_page_bytes());
 }
 
 static char *ink_large_address(const struct ink_large *large)
@@ -133,15 +139,18 @@ static char *ink_large_address(const struct ink_large *large)
     return (char *)(ink_load_relaxed(&large->place) & ~(uintptr_t)INK_LARGE_STATES);
 }
 
-static bool ink_large_fits(const struct ink_large *large, size_t mapping, size_t alignment, size_t most)
+static bool ink_large_fits(const struct ink_large *large, size_t mapping, size_t alignment,
+                           size_t most)
 {
     size_t bytes = ink_load_relaxed(&large->bytes);
 
-    return bytes >= mapping && bytes <= most && ((uintptr_t)ink_large_address(large) & (alignment - 1)) == 0;
+    return bytes >= mapping && bytes <= most &&
+           ((uintptr_t)ink_large_address(large) & (alignment - 1)) == 0;
 }
 
 /* A kept mapping that fits, among the first look; those that do not are put back.  NULL if there is none. */
-static struct ink_large *ink_large_take_kept(size_t mapping, size_t alignment, size_t most, unsigned look)
+static struct ink_large *ink_large_take_kept(size_t mapping, size_t alignment, size_t most,
+                                             unsigned look)
 {
     struct ink_large *seen = NULL, *fitting = NULL;
 
@@ -181,7 +190,8 @@ static void *ink_large_map(size_t mapping, size_t alignment)
 
     if (large == NULL)
         return NULL;
-    address = alignment <= ink_os_page_bytes() ? ink_os_map(mapping) : ink_os_map_aligned(mapping, alignment);
+    address = alignment <= ink_os_page_bytes() ? ink_os_map(mapping)
+                                               : ink_os_map_aligned(mapping, alignment);
     if (address != NULL && !ink_owners_open(address, 1)) {
         (void)ink_os_unmap(address, mapping);
         address = NULL;
@@ -198,7 +208,8 @@ static void *ink_large_map(size_t mapping, size_t alignment)
 void *ink_large_alloc(size_t bytes, size_t alignment)
 {
     size_t mapping = ink_large_mapping_bytes(bytes);
-    struct ink_large *kept = ink_large_take_kept(mapping, alignment, mapping + mapping / 2, INK_LARGE_KEPT_LOOK);
+    struct ink_large *kept =
+        ink_large_take_kept(mapping, alignment, mapping + mapping / 2, INK_LARGE_KEPT_LOOK);
     void *address = kept != NULL ? ink_large_reuse(kept) : ink_large_map(mapping, alignment);
 
     if (ink_likely(address != NULL))
@@ -212,7 +223,8 @@ static struct ink_large *ink_large_find(const void *p)
 {
     ink_owner_t owner = ((uintptr_t)p & INK_LARGE_STATES) == 0 ? ink_owner_of(p) : 0;
 
-    return (owner & INK_LARGE_TAG) != 0 ? (struct ink_large *)(owner & ~(ink_owner_t)INK_LARGE_TAG) : NULL;
+    return (owner & INK_LARGE_TAG) != 0 ? (struct ink_large *)(owner & ~(ink_owner_t)INK_LARGE_TAG)
+                                        : NULL;
 }
 
 /* Takes the live block at p for the caller alone; NULL if there is none. */
@@ -221,7 +233,8 @@ static struct ink_large *ink_large_claim(const void *p, uintptr_t state)
     struct ink_large *large = ink_large_find(p);
     uintptr_t place = (uintptr_t)p | INK_LARGE_LIVE;
 
-    return large != NULL && ink_cas_acq_rel(&large->place, &place, (uintptr_t)p | state) ? large : NULL;
+    return large != NULL && ink_cas_acq_rel(&large->place, &place, (uintptr_t)p | state) ? large
+                                                                                         : NULL;
 }
 
 const char *ink_large_free(void *p)
@@ -234,12 +247,15 @@ const char *ink_large_free(void *p)
     bytes = ink_load_relaxed(&large->bytes);
     ink_large_count((size_t)-1, (size_t)0 - bytes);
     /* The owner word stays and leads to a record that says FREE.  Nobody else writes it before the kernel gives the address out again. */
-    if (ink_load_relaxed(&ink_large_live_blocks) < INK_LARGE_UNMAP_BLOCKS && ink_os_unmap(p, bytes)) {
+    if (ink_load_relaxed(&ink_large_live_blocks) < INK_LARGE_UNMAP_BLOCKS &&
+        ink_os_unmap(p, bytes)) {
         ink_large_push(&ink_large_spares, large);
         return NULL;
     }
     /* Where even a mapping in its place is one too many, its pages at least.  Refused that too, the range is lost, and the record serves another. */
-    ink_large_push(ink_os_map_again(p, bytes) || ink_os_purge(p, bytes) ? &ink_large_kept : &ink_large_spares, large);
+    ink_large_push(ink_os_map_again(p, bytes) || ink_os_purge(p, bytes) ? &ink_large_kept
+                                                                        : &ink_large_spares,
+                   large);
     return NULL;
 }
 
@@ -332,7 +348,8 @@ const char *ink_large_fault(const void *p)
         return INK_FAULT_FOREIGN;
     if (address == (uintptr_t)p)
         return INK_FAULT_DOUBLE;
-    if ((uintptr_t)p > address && (uintptr_t)p - address < ink_load_relaxed(&large->bytes) && (place & INK_LARGE_STATES) != INK_LARGE_FREE)
+    if ((uintptr_t)p > address && (uintptr_t)p - address < ink_load_relaxed(&large->bytes) &&
+        (place & INK_LARGE_STATES) != INK_LARGE_FREE)
         return INK_FAULT_INTERIOR;
     return INK_FAULT_FOREIGN;
 }

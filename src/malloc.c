@@ -113,7 +113,8 @@ static INK_COLD void *ink_realloc_failed(void *p, size_t usable, size_t size)
 }
 
 /* Items that move to an item, without a look at anything but the class. */
-static INK_ALWAYS_INLINE void *ink_realloc_item(void *p, const struct ink_size_class *class, size_t size)
+static INK_ALWAYS_INLINE void *ink_realloc_item(void *p, const struct ink_size_class *class,
+                                                size_t size)
 {
     void *moved;
 
@@ -155,7 +156,8 @@ INK_EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
 
     if (!ink_is_pow2(alignment) || alignment % sizeof(void *) != 0)
         return EINVAL;
-    p = ink_or_no_memory(ink_heap_alloc_aligned(size, alignment)); /* errno, too: glibc sets it, and programs look there */
+    p = ink_or_no_memory(ink_heap_alloc_aligned(
+        size, alignment)); /* errno, too: glibc sets it, and programs look there */
     if (p == NULL)
         return ENOMEM;
     *result = p;
@@ -203,7 +205,8 @@ INK_EXPORT void *pvalloc(size_t size)
 
     if (size > SIZE_MAX - page)
         return ink_no_memory();
-    return ink_or_no_memory(ink_heap_alloc_aligned(size == 0 ? page : ink_align_up(size, page), page));
+    return ink_or_no_memory(
+        ink_heap_alloc_aligned(size == 0 ? page : ink_align_up(size, page), page));
 }
 
 /* ---- freeing with a size: the size is not trusted ---- */
@@ -240,7 +243,11 @@ INK_EXPORT int malloc_trim(size_t pad)
 }
 
 /* glibc's numbers, which not every C library's header has. */
-enum { INK_MALLOPT_MXFAST = 1, INK_MALLOPT_PERTURB = -6, INK_MALLOPT_MXFAST_MAX = 80 * sizeof(size_t) / 4 };
+enum {
+    INK_MALLOPT_MXFAST = 1,
+    INK_MALLOPT_PERTURB = -6,
+    INK_MALLOPT_MXFAST_MAX = 80 * sizeof(size_t) / 4
+};
 
 /* Programs take a 0 for an error, and glibc says it of a single case: a size for its fast bins that they do not have.  Of the other parameters
  * only M_PERTURB has a counterpart. */
@@ -310,7 +317,8 @@ INK_EXPORT void malloc_stats(void)
                           "cached bytes     = %10zu\n"
                           "metadata bytes   = %10zu\n",
                           ink_stats_banner, stats.mapped, stats.live, stats.mapped + stats.large,
-                          stats.live + stats.large, stats.large_blocks_peak, stats.large_peak, stats.cached, stats.metadata);
+                          stats.live + stats.large, stats.large_blocks_peak, stats.large_peak,
+                          stats.cached, stats.metadata);
 
     if (length > 0)
         ink_os_write(2, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
@@ -345,9 +353,10 @@ INK_EXPORT int malloc_info(int options, FILE *stream)
             "<aspace type=\"total\" size=\"%zu\"/>\n"
             "<aspace type=\"mprotect\" size=\"%zu\"/>\n"
             "</malloc>\n",
-            inkalloc_version(), stats.cached_blocks, stats.cached, stats.free_blocks, stats.free, stats.mapped,
-            stats.mapped, stats.mapped, stats.mapped, stats.cached_blocks, stats.cached, stats.free_blocks, stats.free,
-            stats.large_blocks, stats.large, stats.mapped, stats.mapped, stats.mapped, stats.mapped);
+            inkalloc_version(), stats.cached_blocks, stats.cached, stats.free_blocks, stats.free,
+            stats.mapped, stats.mapped, stats.mapped, stats.mapped, stats.cached_blocks,
+            stats.cached, stats.free_blocks, stats.free, stats.large_blocks, stats.large,
+            stats.mapped, stats.mapped, stats.mapped, stats.mapped);
     return 0;
 }
 
@@ -357,8 +366,8 @@ INK_EXPORT int malloc_info(int options, FILE *stream)
 #else
 #define INK_SAME_ATTRIBUTES(name)
 #endif
-#define INK_ALIAS(alias_name, name)                                                                                    \
-    extern __typeof__(name) alias_name                                                                                 \
+#define INK_ALIAS(alias_name, name)    \
+    extern __typeof__(name) alias_name \
         __attribute__((alias(#name), visibility("default"), used INK_SAME_ATTRIBUTES(name)))
 
 INK_ALIAS(__libc_malloc, malloc);
@@ -370,7 +379,8 @@ INK_ALIAS(__libc_valloc, valloc);
 INK_ALIAS(__libc_pvalloc, pvalloc);
 INK_ALIAS(__posix_memalign, posix_memalign);
 /* Spelled out, as naming mallinfo is deprecated. */
-extern struct mallinfo __libc_mallinfo(void) __attribute__((alias("mallinfo"), visibility("default"), used));
+extern struct mallinfo __libc_mallinfo(void)
+    __attribute__((alias("mallinfo"), visibility("default"), used));
 INK_ALIAS(__libc_mallopt, mallopt);
 
 #endif /* __GLIBC__ */
@@ -383,7 +393,8 @@ INK_EXPORT const char *inkalloc_version(void)
 /* Everything works before this has run, and without it. */
 static __attribute__((constructor)) void ink_start(void)
 {
-    const char *conf = secure_getenv("INKALLOC_CONF"); /* not what a set-user-ID program's caller says */
+    const char *conf =
+        secure_getenv("INKALLOC_CONF"); /* not what a set-user-ID program's caller says */
 
     if (ink_likely(conf == NULL))
         return;

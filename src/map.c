@@ -33,7 +33,7 @@ void ink_window_set_class(const void *address, size_t units, unsigned class)
 
     for (size_t i = 0; i < units; i++)
         if (last - i < INK_WINDOW_UNITS)
-            ink_store_relaxed(&ink_window.class_of_unit[last - i], (uint8_t)class);
+            ink_store_relaxed(&ink_window.class_of_unit[last - i], (uint8_t) class);
 }
 
 _Atomic(struct ink_leaf *) ink_leaves[INK_LEAF_SLOTS];
@@ -130,6 +130,7 @@ void ink_owners_set(const void *address, size_t units, ink_owner_t owner)
     for (size_t i = 0; i < units; i++) {
         uintptr_t at = (uintptr_t)address + i * INK_UNIT_BYTES;
 
-        ink_store_release(&ink_leaf_find(at)->owner[at >> INK_UNIT_SHIFT & (INK_LEAF_UNITS - 1)], owner);
+        ink_store_release(&ink_leaf_find(at)->owner[at >> INK_UNIT_SHIFT & (INK_LEAF_UNITS - 1)],
+                          owner);
     }
 }

@@ -16,7 +16,8 @@
 enum {
     INK_UNIT_SHIFT = 16,
     INK_UNIT_BYTES = 1 << INK_UNIT_SHIFT,
-    INK_WINDOW_ITEM = 16, /* alignment of every block: what the low bits of a pointer must agree to */
+    INK_WINDOW_ITEM =
+        16, /* alignment of every block: what the low bits of a pointer must agree to */
 };
 
 #if UINTPTR_MAX > 0xffffffffu

@@ -24,7 +24,8 @@ static void *ink_meta_bump(struct ink_meta_region *region, size_t bytes, size_t 
         start = ink_align_up((uintptr_t)region + used, alignment);
         if (start + bytes > (uintptr_t)region + region->bytes)
             return NULL;
-    } while (!atomic_compare_exchange_weak_explicit(&region->used, &used, start + bytes - (uintptr_t)region,
+    } while (!atomic_compare_exchange_weak_explicit(&region->used, &used,
+                                                    start + bytes - (uintptr_t)region,
                                                     memory_order_relaxed, memory_order_relaxed));
     return (void *)start;
 }
@@ -45,7 +46,8 @@ static struct ink_meta_region *ink_meta_new_region(void)
 static void *ink_meta_alloc_alone(size_t bytes, size_t alignment)
 {
     size_t page = ink_os_page_bytes();
-    void *block = ink_os_map_aligned(ink_align_up(bytes, page), alignment > page ? alignment : page);
+    void *block =
+        ink_os_map_aligned(ink_align_up(bytes, page), alignment > page ? alignment : page);
 
     if (block != NULL)
         ink_add_relaxed(&ink_meta_mapped, ink_align_up(bytes, page));

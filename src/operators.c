@@ -53,8 +53,9 @@ static void *ink_object_open(const void *address)
 
 static bool ink_cxx_complete(const struct ink_cxx_runtime *cxx)
 {
-    return cxx->allocate_exception != NULL && cxx->throw_exception != NULL && cxx->bad_alloc_type != NULL &&
-           cxx->bad_alloc_vtable != NULL && cxx->bad_alloc_destructor != NULL;
+    return cxx->allocate_exception != NULL && cxx->throw_exception != NULL &&
+           cxx->bad_alloc_type != NULL && cxx->bad_alloc_vtable != NULL &&
+           cxx->bad_alloc_destructor != NULL;
 }
 
 static struct ink_cxx_runtime ink_cxx_linked(void)
@@ -106,7 +107,8 @@ static INK_NORETURN void ink_cxx_throw_bad_alloc(const struct ink_cxx_runtime *c
     void **exception;
 
     if (!ink_cxx_complete(cxx))
-        ink_die_internal("out of memory in operator new, and no C++ runtime to throw std::bad_alloc");
+        ink_die_internal(
+            "out of memory in operator new, and no C++ runtime to throw std::bad_alloc");
     exception = cxx->allocate_exception(sizeof(void *));
     /* An object of a class without members is its pointer to the virtual functions, which stand behind offset and type. */
     *exception = cxx->bad_alloc_vtable + 2;
@@ -117,7 +119,9 @@ static INK_NORETURN void ink_cxx_throw_bad_alloc(const struct ink_cxx_runtime *c
 /* A function of the object that the runtime stands in, or NULL. */
 static void *ink_cxx_own(const struct ink_cxx_runtime *cxx, const char *name)
 {
-    void *handle = cxx->throw_exception != NULL ? ink_object_open(*(void *const *)&cxx->throw_exception) : NULL;
+    void *handle = cxx->throw_exception != NULL
+                       ? ink_object_open(*(void *const *)&cxx->throw_exception)
+                       : NULL;
     void *function;
     Dl_info object, ours;
 
@@ -126,7 +130,8 @@ static void *ink_cxx_own(const struct ink_cxx_runtime *cxx, const char *name)
     function = dlsym(handle, name);
     (void)dlclose(handle);
     /* A runtime within the program leads back to us. */
-    if (function == NULL || dladdr(function, &object) == 0 || dladdr((void *)ink_cxx_own, &ours) == 0)
+    if (function == NULL || dladdr(function, &object) == 0 ||
+        dladdr((void *)ink_cxx_own, &ours) == 0)
         return NULL;
     return object.dli_fbase != ours.dli_fbase ? function : NULL;
 }
@@ -134,23 +139,25 @@ static void *ink_cxx_own(const struct ink_cxx_runtime *cxx, const char *name)
 /* ---- new ---- */
 
 #if __SIZEOF_SIZE_T__ == 8
-#define INK_NAME_NOTHROW "_ZnwmRKSt9nothrow_t"
+#define INK_NAME_NOTHROW         "_ZnwmRKSt9nothrow_t"
 #define INK_NAME_ALIGNED_NOTHROW "_ZnwmSt11align_val_tRKSt9nothrow_t"
 #else
-#define INK_NAME_NOTHROW "_ZnwjRKSt9nothrow_t"
+#define INK_NAME_NOTHROW         "_ZnwjRKSt9nothrow_t"
 #define INK_NAME_ALIGNED_NOTHROW "_ZnwjSt11align_val_tRKSt9nothrow_t"
 #endif
 
 /* A handler may end by throwing, and a nothrow new must then return NULL: C cannot catch, but the runtime's own nothrow operators are a catch around our
  * throwing ones.  False if there are none (a static program): the handler is then called from here, and must not throw. */
-static bool ink_new_nothrow(const struct ink_cxx_runtime *cxx, size_t size, size_t alignment, void **p)
+static bool ink_new_nothrow(const struct ink_cxx_runtime *cxx, size_t size, size_t alignment,
+                            void **p)
 {
     bool aligned = alignment > INK_ALIGNMENT;
     void *function = ink_cxx_own(cxx, aligned ? INK_NAME_ALIGNED_NOTHROW : INK_NAME_NOTHROW);
 
     if (function == NULL)
         return false;
-    *p = aligned ? ((ink_nothrow_new_aligned *)function)(size, alignment, NULL) : ((ink_nothrow_new *)function)(size, NULL);
+    *p = aligned ? ((ink_nothrow_new_aligned *)function)(size, alignment, NULL)
+                 : ((ink_nothrow_new *)function)(size, NULL);
     return true;
 }
 
@@ -181,11 +188,14 @@ static INK_COLD void *ink_new_again(size_t size, size_t alignment, bool nothrow,
 }
 
 /* class as good as the size that it was found by. */
-static INK_NOINLINE void *ink_new_slow(size_t class, intptr_t taken, bool nothrow, const void *caller)
+static INK_NOINLINE void *ink_new_slow(size_t class, intptr_t taken, bool nothrow,
+                                       const void *caller)
 {
     void *p = ink_heap_alloc_taken(class, taken);
 
-    return ink_likely(p != NULL) ? p : ink_new_again(ink_size_classes[class].size, INK_ALIGNMENT, nothrow, caller);
+    return ink_likely(p != NULL)
+               ? p
+               : ink_new_again(ink_size_classes[class].size, INK_ALIGNMENT, nothrow, caller);
 }
 
 static INK_NOINLINE void *ink_new_larger(size_t size, bool nothrow, const void *caller)
@@ -204,14 +214,17 @@ static INK_ALWAYS_INLINE void *ink_new(size_t size, bool nothrow)
     if (ink_unlikely(size > INK_TINY_MAX))
         return ink_new_larger(size, nothrow, __builtin_return_address(0));
     p = ink_cache_try_alloc_tiny(size, &class, &taken);
-    return ink_likely(p != NULL) ? p : ink_new_slow(class, taken, nothrow, __builtin_return_address(0));
+    return ink_likely(p != NULL) ? p
+                                 : ink_new_slow(class, taken, nothrow, __builtin_return_address(0));
 }
 
 static INK_ALWAYS_INLINE void *ink_new_aligned(size_t size, size_t alignment, bool nothrow)
 {
     void *p = ink_is_pow2(alignment) ? ink_heap_alloc_aligned(size, alignment) : NULL;
 
-    return ink_likely(p != NULL) ? p : ink_new_again(size, alignment, nothrow, __builtin_return_address(0));
+    return ink_likely(p != NULL)
+               ? p
+               : ink_new_again(size, alignment, nothrow, __builtin_return_address(0));
 }
 
 /* ---- delete: sizes and alignments are not trusted ---- */
@@ -232,36 +245,42 @@ static INK_ALWAYS_INLINE void ink_delete(void *p)
 
 /* ---- the operators, by their mangled names; S is how size_t is mangled ---- */
 
-#define INK_NEW(name, arguments, expression)                                                                           \
-    INK_EXPORT void *name arguments;                                                                                   \
-    void *name arguments                                                                                               \
-    {                                                                                                                  \
-        return expression;                                                                                             \
+#define INK_NEW(name, arguments, expression) \
+    INK_EXPORT void *name arguments;         \
+    void *name arguments                     \
+    {                                        \
+        return expression;                   \
     }
 
-#define INK_DELETE(name, ...)                                                                                          \
-    INK_EXPORT void name(void *p, ##__VA_ARGS__);                                                                      \
-    void name(void *p, ##__VA_ARGS__)                                                                                  \
-    {                                                                                                                  \
-        ink_delete(p);                                                                                                 \
+#define INK_DELETE(name, ...)                     \
+    INK_EXPORT void name(void *p, ##__VA_ARGS__); \
+    void name(void *p, ##__VA_ARGS__)             \
+    {                                             \
+        ink_delete(p);                            \
     }
 
-#define INK_OPERATORS(S)                                                                                               \
-    INK_NEW(_Znw##S, (size_t size), ink_new(size, false))                                                              \
-    INK_NEW(_Zna##S, (size_t size), ink_new(size, false))                                                              \
-    INK_NEW(_Znw##S##RKSt9nothrow_t, (size_t size, const void *tag), ((void)tag, ink_new(size, true)))                 \
-    INK_NEW(_Zna##S##RKSt9nothrow_t, (size_t size, const void *tag), ((void)tag, ink_new(size, true)))                 \
-    INK_NEW(_Znw##S##St11align_val_t, (size_t size, size_t alignment), ink_new_aligned(size, alignment, false))        \
-    INK_NEW(_Zna##S##St11align_val_t, (size_t size, size_t alignment), ink_new_aligned(size, alignment, false))        \
-    INK_NEW(_Znw##S##St11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),                  \
-            ((void)tag, ink_new_aligned(size, alignment, true)))                                                       \
-    INK_NEW(_Zna##S##St11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),                  \
-            ((void)tag, ink_new_aligned(size, alignment, true)))                                                       \
-    INK_DELETE(_ZdlPv##S, size_t size __attribute__((unused)))                                                         \
-    INK_DELETE(_ZdaPv##S, size_t size __attribute__((unused)))                                                         \
-    INK_DELETE(_ZdlPv##S##St11align_val_t, size_t size __attribute__((unused)),                                        \
-               size_t alignment __attribute__((unused)))                                                               \
-    INK_DELETE(_ZdaPv##S##St11align_val_t, size_t size __attribute__((unused)),                                        \
+#define INK_OPERATORS(S)                                                        \
+    INK_NEW(_Znw##S, (size_t size), ink_new(size, false))                       \
+    INK_NEW(_Zna##S, (size_t size), ink_new(size, false))                       \
+    INK_NEW(_Znw##S##RKSt9nothrow_t, (size_t size, const void *tag),            \
+            ((void)tag, ink_new(size, true)))                                   \
+    INK_NEW(_Zna##S##RKSt9nothrow_t, (size_t size, const void *tag),            \
+            ((void)tag, ink_new(size, true)))                                   \
+    INK_NEW(_Znw##S##St11align_val_t, (size_t size, size_t alignment),          \
+            ink_new_aligned(size, alignment, false))                            \
+    INK_NEW(_Zna##S##St11align_val_t, (size_t size, size_t alignment),          \
+            ink_new_aligned(size, alignment, false))                            \
+    INK_NEW(_Znw##S##St11align_val_tRKSt9nothrow_t,                             \
+            (size_t size, size_t alignment, const void *tag),                   \
+            ((void)tag, ink_new_aligned(size, alignment, true)))                \
+    INK_NEW(_Zna##S##St11align_val_tRKSt9nothrow_t,                             \
+            (size_t size, size_t alignment, const void *tag),                   \
+            ((void)tag, ink_new_aligned(size, alignment, true)))                \
+    INK_DELETE(_ZdlPv##S, size_t size __attribute__((unused)))                  \
+    INK_DELETE(_ZdaPv##S, size_t size __attribute__((unused)))                  \
+    INK_DELETE(_ZdlPv##S##St11align_val_t, size_t size __attribute__((unused)), \
+               size_t alignment __attribute__((unused)))                        \
+    INK_DELETE(_ZdaPv##S##St11align_val_t, size_t size __attribute__((unused)), \
                size_t alignment __attribute__((unused)))
 
 #if __SIZEOF_SIZE_T__ == 8

@@ -15,14 +15,14 @@
 #endif
 
 /* The kernel's answer without touching errno: the value, or -errno. */
-#define ink_syscall(...)                                                                                               \
-    ({                                                                                                                 \
-        int ink_saved_errno_ = errno;                                                                                  \
-        long ink_result_ = syscall(__VA_ARGS__);                                                                       \
-        if (ink_result_ == -1)                                                                                         \
-            ink_result_ = -(long)errno;                                                                                \
-        errno = ink_saved_errno_;                                                                                      \
-        ink_result_;                                                                                                   \
+#define ink_syscall(...)                         \
+    ({                                           \
+        int ink_saved_errno_ = errno;            \
+        long ink_result_ = syscall(__VA_ARGS__); \
+        if (ink_result_ == -1)                   \
+            ink_result_ = -(long)errno;          \
+        errno = ink_saved_errno_;                \
+        ink_result_;                             \
     })
 
 /* Above every address and below every -errno. */
@@ -138,7 +138,8 @@ void *ink_os_remap(void *address, size_t old_bytes, size_t new_bytes, bool may_m
     long moved;
 
     ink_os_memory_leaves();
-    moved = ink_syscall(SYS_mremap, address, old_bytes, new_bytes, may_move ? (long)MREMAP_MAYMOVE : 0L);
+    moved = ink_syscall(SYS_mremap, address, old_bytes, new_bytes,
+                        may_move ? (long)MREMAP_MAYMOVE : 0L);
     ink_os_memory_comes();
     return ink_syscall_failed(moved) ? NULL : (void *)moved;
 }
@@ -183,16 +184,20 @@ void ink_os_yield(void)
 #ifdef SYS_futex
 void ink_os_wait(_Atomic uint32_t *word, uint32_t expected)
 {
-    long limit[2] = {0, 50000}; /* seconds and nanoseconds as this call takes them, whatever time_t is */
+    long limit[2] = {
+        0, 50000}; /* seconds and nanoseconds as this call takes them, whatever time_t is */
 
     (void)ink_syscall(SYS_futex, word, (long)FUTEX_WAIT_PRIVATE, (long)expected, limit, NULL, 0L);
 }
 #else /* 32-bit systems born after 2038 became a concern */
 void ink_os_wait(_Atomic uint32_t *word, uint32_t expected)
 {
-    struct { int64_t seconds, nanoseconds; } limit = {0, 50000};
+    struct {
+        int64_t seconds, nanoseconds;
+    } limit = {0, 50000};
 
-    (void)ink_syscall(SYS_futex_time64, word, (long)FUTEX_WAIT_PRIVATE, (long)expected, &limit, NULL, 0L);
+    (void)ink_syscall(SYS_futex_time64, word, (long)FUTEX_WAIT_PRIVATE, (long)expected, &limit,
+                      NULL, 0L);
 }
 #endif
 
@@ -236,7 +241,8 @@ static void ink_generation_arm(void)
 
     if (ink_exchange_acq_rel(&armed, true))
         return;
-    if (ink_syscall(SYS_madvise, ink_os_generation_word(), (long)INK_OS_PAGE_BYTES_MAX, (long)MADV_WIPEONFORK) != 0)
+    if (ink_syscall(SYS_madvise, ink_os_generation_word(), (long)INK_OS_PAGE_BYTES_MAX,
+                    (long)MADV_WIPEONFORK) != 0)
         (void)pthread_atfork(NULL, NULL, ink_generation_wipe);
 }
 

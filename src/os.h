@@ -62,7 +62,8 @@ extern INK_HIDDEN char ink_os_generation_slot[2 * INK_OS_PAGE_BYTES_MAX];
 
 static inline _Atomic uint32_t *ink_os_generation_word(void)
 {
-    return (_Atomic uint32_t *)ink_align_up((uintptr_t)ink_os_generation_slot, INK_OS_PAGE_BYTES_MAX);
+    return (_Atomic uint32_t *)ink_align_up((uintptr_t)ink_os_generation_slot,
+                                            INK_OS_PAGE_BYTES_MAX);
 }
 
 static inline uint32_t ink_os_generation(void)

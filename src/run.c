@@ -33,7 +33,9 @@ static unsigned ink_run_bucket(const struct ink_run *run)
 {
     unsigned items = ink_load_relaxed(&run->items), free = run->free;
 
-    return free == 0 ? INK_BUCKET_NONE : free == items ? INK_BUCKETS - 1u : free * INK_BUCKETS / items;
+    return free == 0       ? INK_BUCKET_NONE
+           : free == items ? INK_BUCKETS - 1u
+                           : free * INK_BUCKETS / items;
 }
 
 /* The least number of free items that makes up bucket + 1 eighths. */
@@ -41,7 +43,9 @@ static uint16_t ink_run_next_step(const struct ink_run *run, unsigned bucket)
 {
     unsigned items = ink_load_relaxed(&run->items);
 
-    return (uint16_t)(bucket == INK_BUCKET_NONE ? 1 : ((bucket + 1u) * items + INK_BUCKETS - 1) / INK_BUCKETS);
+    return (uint16_t)(bucket == INK_BUCKET_NONE
+                          ? 1
+                          : ((bucket + 1u) * items + INK_BUCKETS - 1) / INK_BUCKETS);
 }
 
 static INK_NOINLINE void ink_run_rebucket(struct ink_run_shard *shard, struct ink_run *run)
@@ -73,7 +77,8 @@ static void ink_run_repair(unsigned class, unsigned shard_number)
         for (unsigned i = 0; i < INK_CHUNK_UNITS; i++) {
             struct ink_run *run = &chunk->run[i];
 
-            if (ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class || run->shard != shard_number)
+            if (ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class ||
+                run->shard != shard_number)
                 continue;
             run->free = (uint16_t)ink_run_count_free(run);
             run->bucket = INK_BUCKET_NONE;
@@ -112,7 +117,8 @@ static int ink_run_lock_any(unsigned class, struct ink_locker me)
 
 /* Moves up to wanted items of run to the frame, behind the items that it holds already.  The frame says BATCH with each item in it before the bit
  * that frees it is cleared, so that a child of a fork in between finds every item exactly once. */
-static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame, unsigned held, unsigned wanted)
+static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame, unsigned held,
+                                   unsigned wanted)
 {
     unsigned class = ink_load_relaxed(&run->class);
     unsigned count = ink_run_words(run);
@@ -137,7 +143,8 @@ static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame,
     return held;
 }
 
-static unsigned ink_run_refill_shard(struct ink_run_shard *shard, struct ink_frame *frame, unsigned wanted)
+static unsigned ink_run_refill_shard(struct ink_run_shard *shard, struct ink_frame *frame,
+                                     unsigned wanted)
 {
     unsigned held = 0;
 
@@ -178,7 +185,8 @@ static bool ink_run_make_bitmap(struct ink_run *run, unsigned items)
     for (unsigned w = 0; w < count; w++) {
         unsigned bits = items - w * INK_WORD_BITS;
 
-        ink_store_relaxed(&words[w], bits >= INK_WORD_BITS ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1);
+        ink_store_relaxed(&words[w],
+                          bits >= INK_WORD_BITS ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1);
     }
     /* No items while the one changes and the other does not: statistics look at any time. */
     ink_store_release(&run->items, 0);
@@ -200,7 +208,7 @@ static struct ink_run *ink_run_make(unsigned class, struct ink_locker me)
     run->inverse = sizes->inverse;
     run->free = sizes->run_items;
     run->bucket = INK_BUCKET_NONE;
-    ink_store_relaxed(&run->class, (uint8_t)class);
+    ink_store_relaxed(&run->class, (uint8_t) class);
     if (!ink_run_make_bitmap(run, sizes->run_items)) {
         ink_store_release(&run->state, INK_RUN_RETURNED);
         ink_chunk_give(run, me);
@@ -211,7 +219,8 @@ static struct ink_run *ink_run_make(unsigned class, struct ink_locker me)
 
 /* Fills the frame from a fresh run.  Items are taken before anybody else knows the run; what it has left is offered if a shard's lock can be had, and
  * else with the run's first drain. */
-static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, unsigned wanted, struct ink_locker me)
+static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, unsigned wanted,
+                                     struct ink_locker me)
 {
     struct ink_run *run = ink_run_make(class, me);
     unsigned held;
@@ -233,14 +242,16 @@ static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, un
 }
 
 /* From the shards whose turn it is not: after a lock could not be had for long, free items are left behind there. */
-static unsigned ink_run_refill_elsewhere(unsigned class, struct ink_frame *frame, unsigned wanted, int except, struct ink_locker me)
+static unsigned ink_run_refill_elsewhere(unsigned class, struct ink_frame *frame, unsigned wanted,
+                                         int except, struct ink_locker me)
 {
     unsigned held = 0;
 
     for (int number = 0; number < INK_RUN_SHARDS && held == 0; number++) {
         struct ink_run_shard *shard = &ink_run_classes[class].shard[number];
 
-        if (number == except || !ink_run_locked(class, (unsigned)number, ink_lock_try(&shard->lock, me)))
+        if (number == except ||
+            !ink_run_locked(class, (unsigned)number, ink_lock_try(&shard->lock, me)))
             continue;
         held = ink_run_refill_shard(shard, frame, wanted);
         ink_lock_release(&shard->lock, me);
@@ -248,7 +259,8 @@ static unsigned ink_run_refill_elsewhere(unsigned class, struct ink_frame *frame
     return held;
 }
 
-unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted, struct ink_locker me)
+unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted,
+                        struct ink_locker me)
 {
     int number = ink_run_lock_any(class, me);
     unsigned held = 0;
@@ -265,15 +277,20 @@ unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted
 }
 
 /* ink_run_fault, and the item's number if there is no fault. */
-static INK_ALWAYS_INLINE const char *ink_item_fault(const struct ink_run *run, unsigned class, const void *p, uint32_t *item)
+static INK_ALWAYS_INLINE const char *ink_item_fault(const struct ink_run *run, unsigned class,
+                                                    const void *p, uint32_t *item)
 {
     uint32_t offset = (uint32_t)((const char *)p - run->base);
 
     /* The batch knew its items as of this class: the run they came from has emptied since, so one of them was freed twice. */
-    if (ink_unlikely(ink_run_state(run) != INK_RUN_CLASS) || ink_unlikely(ink_load_relaxed(&run->class) != class))
+    if (ink_unlikely(ink_run_state(run) != INK_RUN_CLASS) ||
+        ink_unlikely(ink_load_relaxed(&run->class) != class))
         return INK_FAULT_DOUBLE;
     *item = ink_class_item(offset, run->inverse);
-    return ink_likely(*item < ink_load_relaxed(&run->items)) && ink_likely(*item * run->size == offset) ? NULL : INK_FAULT_INTERIOR;
+    return ink_likely(*item < ink_load_relaxed(&run->items)) &&
+                   ink_likely(*item * run->size == offset)
+               ? NULL
+               : INK_FAULT_INTERIOR;
 }
 
 const char *ink_run_fault(const struct ink_run *run, unsigned class, const void *p)
@@ -306,7 +323,8 @@ static INK_NOINLINE bool ink_drain_lock(struct ink_drain *drain, unsigned number
     enum ink_lock_answer answer;
 
     ink_drain_unlock(drain);
-    answer = drain->wait ? ink_lock_take(&shard->lock, drain->me) : ink_lock_try(&shard->lock, drain->me);
+    answer = drain->wait ? ink_lock_take(&shard->lock, drain->me)
+                         : ink_lock_try(&shard->lock, drain->me);
     if (!ink_run_locked(drain->class, number, answer))
         return false;
     drain->number = (int)number;
@@ -326,8 +344,8 @@ static void ink_run_retire(struct ink_run_shard *shard, struct ink_run *run, str
 
 static bool ink_run_is_last(const struct ink_run_shard *shard, const struct ink_run *run)
 {
-    return shard->buckets.used == 1u << run->bucket && shard->buckets.first[run->bucket] == &run->node &&
-           run->node.next == NULL;
+    return shard->buckets.used == 1u << run->bucket &&
+           shard->buckets.first[run->bucket] == &run->node && run->node.next == NULL;
 }
 
 /* What putting an item back needs, gathered for a whole row before the lock is taken. */
@@ -339,7 +357,8 @@ struct ink_drain_item {
 
 /* Items of one row are all over the heap, and one cache miss after the other would cost more than the rest of a drain: first all runs' records are asked for,
  * then, when they are there, all words.  Dies if something in the row is no item of class. */
-static unsigned ink_drain_gather(unsigned class, ink_slot_t *slot, struct ink_drain_item items[static INK_FRAME_ITEMS_MAX])
+static unsigned ink_drain_gather(unsigned class, ink_slot_t *slot,
+                                 struct ink_drain_item items[static INK_FRAME_ITEMS_MAX])
 {
     const struct ink_leaf *leaf = NULL;
     unsigned count = 0;
@@ -370,7 +389,8 @@ static unsigned ink_drain_gather(unsigned class, ink_slot_t *slot, struct ink_dr
 }
 
 /* True if the run is wholly free now and should go. */
-static INK_ALWAYS_INLINE bool ink_drain_put(struct ink_run_shard *shard, const struct ink_drain_item *item, ink_slot_t *slot)
+static INK_ALWAYS_INLINE bool ink_drain_put(struct ink_run_shard *shard,
+                                            const struct ink_drain_item *item, ink_slot_t *slot)
 {
     struct ink_run *run = item->run;
     uint64_t bits = ink_load_relaxed(item->word);
@@ -398,7 +418,8 @@ ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct in
         if (ink_unlikely(drain.number != run->shard) && !ink_drain_lock(&drain, run->shard))
             break;
         /* A run of this very row has gone: was it the run of an item that stands in the row twice? */
-        if (ink_unlikely(drain.retired) && ink_run_fault(run, class, ink_load_relaxed(&slot[i])) != NULL)
+        if (ink_unlikely(drain.retired) &&
+            ink_run_fault(run, class, ink_load_relaxed(&slot[i])) != NULL)
             ink_die_misuse(INK_FAULT_DOUBLE, "free", ink_load_relaxed(&slot[i]));
         if (ink_unlikely(ink_drain_put(drain.shard, &items[i], &slot[i]))) {
             ink_run_retire(drain.shard, run, me);
@@ -415,7 +436,9 @@ bool ink_run_item_is_free(const struct ink_run *run, const void *p)
 {
     uint32_t item = ink_class_item((uint32_t)((const char *)p - run->base), run->inverse);
 
-    return ink_load_relaxed(&ink_load_relaxed(&run->words)[item / INK_WORD_BITS]) >> item % INK_WORD_BITS & 1;
+    return ink_load_relaxed(&ink_load_relaxed(&run->words)[item / INK_WORD_BITS]) >>
+               item % INK_WORD_BITS &
+           1;
 }
 
 static void ink_run_trim_shard(struct ink_run_shard *shard, struct ink_locker me)
@@ -435,7 +458,7 @@ static void ink_run_trim_shard(struct ink_run_shard *shard, struct ink_locker me
 
 void ink_run_trim(struct ink_locker me)
 {
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         for (unsigned s = 0; s < INK_RUN_SHARDS; s++) {
             struct ink_run_shard *shard = &ink_run_classes[class].shard[s];
 

@@ -20,7 +20,8 @@
 
 /* Fills the frame, which the caller holds and which is IDLE, with up to wanted items of class; it is a BATCH afterwards.  How many: 0 only
  * when there is no memory.  Any thread. */
-unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted, struct ink_locker me);
+unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted,
+                        struct ink_locker me);
 
 /* Puts the items of the row that begins at slot back and empties the row.  Returns the first slot of what is left: that is the end of
  * the row, unless a lock could not be had and wait is false.  Misuse found on the way is fatal, in the name of free. */

@@ -20,7 +20,8 @@ static size_t ink_bin_items(struct ink_cache *cache, unsigned class)
 
     if (slot == INK_NO_CURSOR)
         return items;
-    for (; ((uintptr_t)slot & (INK_FRAME_BYTES - 1)) / sizeof *slot < INK_FRAME_ITEMS_MAX; slot++, items++)
+    for (; ((uintptr_t)slot & (INK_FRAME_BYTES - 1)) / sizeof *slot < INK_FRAME_ITEMS_MAX;
+         slot++, items++)
         if (ink_load_relaxed(slot) == NULL)
             break;
     return items;
@@ -36,7 +37,8 @@ static size_t ink_cached_items(unsigned class)
     size_t items = ink_freelist_items(class);
 
     for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next)
-        items += ink_cache_items(&thread->c1, class) + ink_cache_items(ink_load_acquire(&thread->c2), class) +
+        items += ink_cache_items(&thread->c1, class) +
+                 ink_cache_items(ink_load_acquire(&thread->c2), class) +
                  ink_cache_items(ink_load_acquire(&thread->c3), class);
     return items;
 }
@@ -44,7 +46,8 @@ static size_t ink_cached_items(unsigned class)
 static void ink_stats_add_ranges(struct ink_stats *stats)
 {
     for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next) {
-        stats->mapped += (size_t)__builtin_popcount(ink_load_relaxed(&chunk->owned)) * INK_UNIT_BYTES;
+        stats->mapped +=
+            (size_t)__builtin_popcount(ink_load_relaxed(&chunk->owned)) * INK_UNIT_BYTES;
         for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
             if (ink_run_state(&chunk->run[i]) == INK_RUN_RANGE) {
                 stats->live += ink_run_bytes(&chunk->run[i]);
@@ -58,7 +61,7 @@ static void ink_stats_add_classes(struct ink_stats *stats)
     struct ink_run_sum sums[INK_CLASS_SLOTS] = {{0}};
 
     ink_run_sum(sums);
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         size_t size = ink_size_classes[class].size;
         size_t out = sums[class].items - sums[class].free_items;
         size_t cached = ink_cached_items(class);
@@ -83,6 +86,7 @@ struct ink_stats ink_stats_collect(void)
     stats.large_blocks_peak = large.blocks_peak;
     ink_stats_add_ranges(&stats);
     ink_stats_add_classes(&stats);
-    stats.free = stats.mapped > stats.live + stats.cached ? stats.mapped - stats.live - stats.cached : 0;
+    stats.free =
+        stats.mapped > stats.live + stats.cached ? stats.mapped - stats.live - stats.cached : 0;
     return stats;
 }

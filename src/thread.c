@@ -4,9 +4,13 @@
 
 const struct ink_frame ink_zero_frame;
 
-#define INK_CLASS_OF_STEPS(class, bytes, below) [(below) / INK_ALIGNMENT + 1 ... (bytes) / INK_ALIGNMENT] = (class),
-#define INK_CLASS_OF_BYTES(class, bytes, below) [(below) + 1 ... (bytes)] = (class),
-#define INK_NO_CURSORS {[0 ... INK_CLASS_SLOTS - 1] = (ink_slot_t *)(uintptr_t)ink_zero_frame.slot}
+#define INK_CLASS_OF_STEPS(class, bytes, below) \
+    [(below) / INK_ALIGNMENT + 1 ...(bytes) / INK_ALIGNMENT] = (class),
+#define INK_CLASS_OF_BYTES(class, bytes, below) [(below) + 1 ...(bytes)] = (class),
+#define INK_NO_CURSORS                                                             \
+    {                                                                              \
+        [0 ... INK_CLASS_SLOTS - 1] = (ink_slot_t *)(uintptr_t)ink_zero_frame.slot \
+    }
 
 const struct ink_constants ink_constants = {
     .class_of_byte = {[0] = 1, INK_TINY_SIZE_CLASSES(INK_CLASS_OF_BYTES)},
@@ -35,7 +39,7 @@ struct ink_thread *ink_thread_first(void)
 
 static void ink_cache_init(struct ink_cache *cache)
 {
-    for (unsigned class = 0; class < INK_CLASS_SLOTS; class++)
+    for (unsigned class = 0; class < INK_CLASS_SLOTS; class ++)
         ink_store_relaxed(&cache->cursor[class], INK_NO_CURSOR);
 }
 

@@ -50,8 +50,8 @@ struct ink_cache {
 };
 
 enum ink_thread_state {
-    INK_THREAD_FREE,    /* anyone may make it his by compare-and-swap */
-    INK_THREAD_TAKEN,   /* his, self and generation not yet written: nobody else judges it */
+    INK_THREAD_FREE,  /* anyone may make it his by compare-and-swap */
+    INK_THREAD_TAKEN, /* his, self and generation not yet written: nobody else judges it */
     INK_THREAD_LIVE,
     INK_THREAD_EXITING, /* being emptied */
 };
@@ -84,11 +84,13 @@ extern INK_HIDDEN const struct ink_frame ink_zero_frame;
 #define INK_NO_CURSOR ((ink_slot_t *)(uintptr_t)ink_zero_frame.slot)
 
 #define INK_CACHE_EMPTY ((intptr_t)0)
-#define INK_CACHE_BUSY ((intptr_t)sizeof(ink_constants.empty))
-#define INK_CACHE_DEAD ((intptr_t)(2 * sizeof(ink_constants.empty)))
+#define INK_CACHE_BUSY  ((intptr_t)sizeof(ink_constants.empty))
+#define INK_CACHE_DEAD  ((intptr_t)(2 * sizeof(ink_constants.empty)))
 
-extern INK_HIDDEN __thread _Atomic intptr_t ink_tls_cache __attribute__((tls_model("initial-exec")));
-extern INK_HIDDEN __thread struct ink_thread *ink_tls_thread __attribute__((tls_model("initial-exec")));
+extern INK_HIDDEN __thread _Atomic intptr_t ink_tls_cache
+    __attribute__((tls_model("initial-exec")));
+extern INK_HIDDEN __thread struct ink_thread *ink_tls_thread
+    __attribute__((tls_model("initial-exec")));
 
 /* The class for bytes, at most INK_SMALL_MAX. */
 static inline unsigned ink_class_for(size_t bytes)

@@ -22,7 +22,7 @@ size_t ink_trim(void)
     if (turn.cache != NULL)
         ink_cache_flush(turn.cache, turn.me);
     ink_trim_threads(turn.me);
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         ink_freelist_drain(class, turn.me);
     ink_run_trim(turn.me);
     bytes = ink_chunk_trim(turn.me) + ink_large_trim();

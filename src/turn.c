@@ -163,7 +163,9 @@ void ink_turn_end(const struct ink_turn *turn)
         if (turn->cache != NULL)
             ink_store_release(&turn->cache->taken, false);
     } else if (turn->taken != INK_CACHE_DEAD) {
-        put_back = turn->cache != NULL && ink_load_relaxed(&ink_turn_always) == 0 ? ink_cache_distance(turn->cache) : INK_CACHE_EMPTY;
+        put_back = turn->cache != NULL && ink_load_relaxed(&ink_turn_always) == 0
+                       ? ink_cache_distance(turn->cache)
+                       : INK_CACHE_EMPTY;
     }
     ink_cache_put_back(put_back);
 }

@@ -36,7 +36,8 @@ extern INK_HIDDEN _Atomic unsigned ink_turn_always;
 static inline bool ink_turn_is_plain(const struct ink_thread *thread, intptr_t taken)
 {
     /* c1 comes first in the record. */
-    return taken == ink_cache_distance((const struct ink_cache *)thread) && ink_load_relaxed(&thread->generation) == ink_os_generation() &&
+    return taken == ink_cache_distance((const struct ink_cache *)thread) &&
+           ink_load_relaxed(&thread->generation) == ink_os_generation() &&
            ink_load_relaxed(&ink_turn_always) == 0;
 }
 

@@ -118,7 +118,8 @@ static void list_class_borders(void)
 
 static int by_address(const void *left, const void *right)
 {
-    uintptr_t const a = (uintptr_t)((const struct block *)left)->p, b = (uintptr_t)((const struct block *)right)->p;
+    uintptr_t const a = (uintptr_t)((const struct block *)left)->p,
+                    b = (uintptr_t)((const struct block *)right)->p;
 
     return (a > b) - (a < b);
 }
@@ -147,7 +148,8 @@ static void every_class_at_every_alignment_is_aligned_and_apart(void)
 
         for (int way = 0; way < WAYS; ++way)
             for (int i = shift % step; i < size_count; i += step)
-                take(&live[count++], way, way < 3 ? (size_t)1 << shift : 16, sizes[i], rng_next(&rng));
+                take(&live[count++], way, way < 3 ? (size_t)1 << shift : 16, sizes[i],
+                     rng_next(&rng));
         check_apart(live, count);
         drop_all_in_random_order(live, count, &rng);
     }

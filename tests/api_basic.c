@@ -237,7 +237,8 @@ static void aligned_alloc_of_a_bad_alignment_fails_with_einval(void)
         check_at(aligned_alloc(keep_size(bad[i]), 64) == NULL, bad[i]);
         check_eq(errno, EINVAL);
         errno = 0;
-        check_at(aligned_alloc(keep_size(bad[i]), keep_size(2 * bad[i])) == NULL, bad[i]); /* a multiple of it */
+        check_at(aligned_alloc(keep_size(bad[i]), keep_size(2 * bad[i])) == NULL,
+                 bad[i]); /* a multiple of it */
         check_eq(errno, EINVAL);
     }
 }
@@ -354,7 +355,8 @@ static void free_sized_of_an_aligned_block_finds_its_real_class(void)
 static void free_sized_with_a_wrong_size_does_no_harm(void)
 {
     enum { LIVE = 24 };
-    size_t const wrong[] = {0, 1, 16, 17, 100, 4096, 32768, 65536, 1048577, 1 << 30, PTRDIFF_MAX, SIZE_MAX};
+    size_t const wrong[] = {0,     1,     16,      17,      100,         4096,
+                            32768, 65536, 1048577, 1 << 30, PTRDIFF_MAX, SIZE_MAX};
     char *p[2 * LIVE];
 
     if (free_sized_ptr == NULL || free_aligned_sized_ptr == NULL)
@@ -668,7 +670,8 @@ static void malloc_of_any_size_is_aligned_to_16(void)
 /* A23: blocks of libc's names for its own use and of the public ones are one heap, and each name keeps its own rules. */
 static void libc_aliases_and_public_names_are_one_heap(void)
 {
-    static const char *const names[] = {"malloc", "free", "calloc", "realloc", "memalign", "valloc", "pvalloc", "mallopt"};
+    static const char *const names[] = {"malloc",   "free",   "calloc",  "realloc",
+                                        "memalign", "valloc", "pvalloc", "mallopt"};
     void *(*const libc_malloc)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "__libc_malloc");
     void *(*const libc_realloc)(void *, size_t) =
         (void *(*)(void *, size_t))dlsym(RTLD_DEFAULT, "__libc_realloc");

@@ -9,7 +9,8 @@
 
 enum { BYTE = 0x55, NEW = 0xaa, OWN = 0x11, EACH = 200 };
 
-static const size_t sizes[] = {1, 16, 17, 100, 1024, 1025, 5000, 32768, 32769, 200000, 1048576, 1048577, 3000000};
+static const size_t sizes[] = {1,     16,    17,     100,     1024,    1025,   5000,
+                               32768, 32769, 200000, 1048576, 1048577, 3000000};
 
 enum { SIZES = sizeof sizes / sizeof sizes[0], LAST_SMALL = 7, LAST_RANGE = 10 };
 

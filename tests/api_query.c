@@ -74,8 +74,23 @@ static void mallinfo_says_the_same_in_ints(void)
  * a size that there is not. */
 static void mallopt_answers_as_glibc(void)
 {
-    static const int any[] = {M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD, M_MMAP_MAX, M_CHECK_ACTION, M_PERTURB,
-                              M_ARENA_TEST, M_ARENA_MAX, M_NLBLKS, M_GRAIN, M_KEEP, 0, 5, -9, 1000, INT_MIN, INT_MAX};
+    static const int any[] = {M_TRIM_THRESHOLD,
+                              M_TOP_PAD,
+                              M_MMAP_THRESHOLD,
+                              M_MMAP_MAX,
+                              M_CHECK_ACTION,
+                              M_PERTURB,
+                              M_ARENA_TEST,
+                              M_ARENA_MAX,
+                              M_NLBLKS,
+                              M_GRAIN,
+                              M_KEEP,
+                              0,
+                              5,
+                              -9,
+                              1000,
+                              INT_MIN,
+                              INT_MAX};
     static const int values[] = {INT_MAX, 33554433, 131072, 161, 2, 1, -1, INT_MIN, 0};
     int const fast_max = (int)(80 * sizeof(size_t) / 4);
 
@@ -167,8 +182,8 @@ static size_t stats_line(const char **text, const char *name)
     unsigned long value = 0;
     int used = 0;
 
-    if (strncmp(*text, name, n) != 0 || sscanf(*text + n, " = %lu%n", &value, &used) != 1 || (*text)[n] != ' ' ||
-        (*text)[n + (size_t)used] != '\n')
+    if (strncmp(*text, name, n) != 0 || sscanf(*text + n, " = %lu%n", &value, &used) != 1 ||
+        (*text)[n] != ' ' || (*text)[n + (size_t)used] != '\n')
         check_fail("\"%s\" should come here: %s", name, *text);
     *text += n + (size_t)used + 1;
     return value;
@@ -297,14 +312,22 @@ static size_t info_size(const char *text, const char *element)
 
 static size_t info_mmap_bytes(void)
 {
-    static const char *const elements[] = {"<heap nr=\"0\">",           "<sizes>",
-                                           "</sizes>",                   "<total type=\"fast\"",
-                                           "<total type=\"rest\"",       "<system type=\"current\"",
-                                           "<system type=\"max\"",       "<aspace type=\"total\"",
-                                           "<aspace type=\"mprotect\"",  "</heap>",
-                                           "<total type=\"fast\"",       "<total type=\"rest\"",
-                                           "<total type=\"mmap\"",       "<system type=\"current\"",
-                                           "<system type=\"max\"",       "<aspace type=\"total\"",
+    static const char *const elements[] = {"<heap nr=\"0\">",
+                                           "<sizes>",
+                                           "</sizes>",
+                                           "<total type=\"fast\"",
+                                           "<total type=\"rest\"",
+                                           "<system type=\"current\"",
+                                           "<system type=\"max\"",
+                                           "<aspace type=\"total\"",
+                                           "<aspace type=\"mprotect\"",
+                                           "</heap>",
+                                           "<total type=\"fast\"",
+                                           "<total type=\"rest\"",
+                                           "<total type=\"mmap\"",
+                                           "<system type=\"current\"",
+                                           "<system type=\"max\"",
+                                           "<aspace type=\"total\"",
                                            "<aspace type=\"mprotect\""};
     char *text = NULL;
     size_t n = 0, bytes;
@@ -389,14 +412,29 @@ static void run_with_conf(const char *conf, char *text)
 static void environment_of_other_allocators_is_accepted_in_silence(void)
 {
     static const char *const foreign[][2] = {
-        {"MALLOC_ARENA_MAX", "2"},      {"MALLOC_ARENA_TEST", "1"},        {"MALLOC_PERTURB_", "153"},
-        {"MALLOC_CHECK_", "3"},         {"MALLOC_TOP_PAD_", "131072"},     {"MALLOC_MMAP_MAX_", "0"},
-        {"MALLOC_MMAP_THRESHOLD_", "4096"}, {"MALLOC_TRIM_THRESHOLD_", "0"}, {"MALLOC_TRACE", "/nonexistent/trace"},
-        {"MALLOC_CONF", "narenas:1,bogus:yes"}, {"_RJEM_MALLOC_CONF", "prof:true"}, {"JE_MALLOC_CONF", "junk:true"},
-        {"GLIBC_TUNABLES", "glibc.malloc.perturb=77:glibc.malloc.tcache_count=0:glibc.malloc.check=3"},
-        {"TCMALLOC_SAMPLE_PARAMETER", "524288"}, {"TCMALLOC_RELEASE_RATE", "10"}, {"HEAPPROFILE", "/nonexistent/heap"},
-        {"MIMALLOC_VERBOSE", "1"},      {"MIMALLOC_SHOW_STATS", "1"},      {"MIMALLOC_LARGE_OS_PAGES", "1"},
-        {"SCUDO_OPTIONS", "bogus=1"},   {"MALLOC_OPTIONS", "CFGJ"},        {"SNMALLOC_CONF", "1"},
+        {"MALLOC_ARENA_MAX", "2"},
+        {"MALLOC_ARENA_TEST", "1"},
+        {"MALLOC_PERTURB_", "153"},
+        {"MALLOC_CHECK_", "3"},
+        {"MALLOC_TOP_PAD_", "131072"},
+        {"MALLOC_MMAP_MAX_", "0"},
+        {"MALLOC_MMAP_THRESHOLD_", "4096"},
+        {"MALLOC_TRIM_THRESHOLD_", "0"},
+        {"MALLOC_TRACE", "/nonexistent/trace"},
+        {"MALLOC_CONF", "narenas:1,bogus:yes"},
+        {"_RJEM_MALLOC_CONF", "prof:true"},
+        {"JE_MALLOC_CONF", "junk:true"},
+        {"GLIBC_TUNABLES",
+         "glibc.malloc.perturb=77:glibc.malloc.tcache_count=0:glibc.malloc.check=3"},
+        {"TCMALLOC_SAMPLE_PARAMETER", "524288"},
+        {"TCMALLOC_RELEASE_RATE", "10"},
+        {"HEAPPROFILE", "/nonexistent/heap"},
+        {"MIMALLOC_VERBOSE", "1"},
+        {"MIMALLOC_SHOW_STATS", "1"},
+        {"MIMALLOC_LARGE_OS_PAGES", "1"},
+        {"SCUDO_OPTIONS", "bogus=1"},
+        {"MALLOC_OPTIONS", "CFGJ"},
+        {"SNMALLOC_CONF", "1"},
     };
     static char text[TEXT_MAX];
 

@@ -225,7 +225,9 @@ static inline size_t statm_bytes(int column)
 
     check(f != NULL);
     check(fgets(text, sizeof text, f) != NULL);
-    check_eq(sscanf(text, "%lu %lu %lu %lu %lu %lu", &pages[0], &pages[1], &pages[2], &pages[3], &pages[4], &pages[5]), 6);
+    check_eq(sscanf(text, "%lu %lu %lu %lu %lu %lu", &pages[0], &pages[1], &pages[2], &pages[3],
+                    &pages[4], &pages[5]),
+             6);
     fclose(f);
     return pages[column] * (size_t)sysconf(_SC_PAGESIZE);
 }

@@ -43,7 +43,8 @@ int main(int argc, char **argv)
         puts("malloc is broken");
         return 1;
     }
-    printf("%zu bits, malloc of %s%s, %s\n", 8 * sizeof(void *), inkalloc_version ? "inkalloc" : "the system",
-           getauxval(AT_SECURE) ? ", secure" : "", argc > 1 ? argv[1] : "");
+    printf("%zu bits, malloc of %s%s, %s\n", 8 * sizeof(void *),
+           inkalloc_version ? "inkalloc" : "the system", getauxval(AT_SECURE) ? ", secure" : "",
+           argc > 1 ? argv[1] : "");
     return 5;
 }

@@ -4,7 +4,8 @@
 
 int main(void)
 {
-    void (*const free_with_size)(void *, size_t) = (void (*)(void *, size_t))dlsym(RTLD_DEFAULT, "free_sized");
+    void (*const free_with_size)(void *, size_t) =
+        (void (*)(void *, size_t))dlsym(RTLD_DEFAULT, "free_sized");
     void *const p = malloc(64);
 
     announce(p);

@@ -22,12 +22,12 @@ void free_aligned_sized(void *block, size_t alignment, size_t size);
 
 enum { THREADS = 4, ROUNDS = 20000, SLOTS = 64 };
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
+#define CHECK(condition)                                                                    \
+    do {                                                                                    \
+        if (!(condition)) {                                                                 \
             fprintf(stderr, "link_program.c:%d: %s does not hold\n", __LINE__, #condition); \
-            exit(1); \
-        } \
+            exit(1);                                                                        \
+        }                                                                                   \
     } while (0)
 
 /* The compiler may not guess what is behind the pointer, nor remove the allocation. */

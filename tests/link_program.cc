@@ -13,7 +13,8 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace
+{
 
 struct alignas(128) Wide {
     char data[128];
@@ -83,7 +84,8 @@ int main()
         return 1;
     }
     if (!fails_well()) {
-        std::fprintf(stderr, "a failing new does not throw std::bad_alloc after the handler gave up\n");
+        std::fprintf(stderr,
+                     "a failing new does not throw std::bad_alloc after the handler gave up\n");
         return 1;
     }
     std::printf("served by %s\n", inkalloc_version());

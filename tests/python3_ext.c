@@ -70,10 +70,8 @@ static PyObject *churn(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "Ik", &seed, &rounds)) {
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    sum = run_churn(seed, rounds);
-    Py_END_ALLOW_THREADS
-    return PyLong_FromUnsignedLongLong(sum);
+    Py_BEGIN_ALLOW_THREADS sum = run_churn(seed, rounds);
+    Py_END_ALLOW_THREADS return PyLong_FromUnsignedLongLong(sum);
 }
 
 static PyMethodDef methods[] = {

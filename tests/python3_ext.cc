@@ -14,7 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
-namespace {
+namespace
+{
 
 struct alignas(64) Line {
     std::uint64_t value[8];
@@ -65,15 +66,14 @@ PyObject *churn(PyObject *, PyObject *args)
     }
     std::vector<std::uint64_t> sums(4);
     std::vector<std::thread> threads;
-    Py_BEGIN_ALLOW_THREADS
-    for (unsigned n = 0; n < sums.size(); n++) {
+    Py_BEGIN_ALLOW_THREADS for (unsigned n = 0; n < sums.size(); n++)
+    {
         threads.emplace_back([&sums, seed, rounds, n] { sums[n] = run_churn(seed + n, rounds); });
     }
     for (auto &thread : threads) {
         thread.join();
     }
-    Py_END_ALLOW_THREADS
-    std::uint64_t sum = 0;
+    Py_END_ALLOW_THREADS std::uint64_t sum = 0;
     for (auto each : sums) {
         sum = sum * 31 + each;
     }

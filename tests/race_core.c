@@ -41,7 +41,8 @@ static void *mark(void *p, size_t bytes, uint32_t tag)
     UNIT_CHECK(p != NULL && (uintptr_t)p % 16 == 0);
     memcpy(p, &header, sizeof header);
     memset((char *)p + sizeof header, body_of(tag), body < BODY ? body : BODY);
-    memset((char *)p + bytes - (body < BODY ? body : BODY), body_of(tag), body < BODY ? body : BODY);
+    memset((char *)p + bytes - (body < BODY ? body : BODY), body_of(tag),
+           body < BODY ? body : BODY);
     return p;
 }
 
@@ -68,7 +69,11 @@ static struct header look(const void *p, size_t known_bytes)
 static size_t random_bytes(uint64_t *seed)
 {
     uint32_t dice = unit_random(seed) % 1000;
-    size_t most = dice < 700 ? 256 : dice < 930 ? 4096 : dice < 990 ? 50000 : dice < 997 ? 1200000 : 3000000;
+    size_t most = dice < 700   ? 256
+                  : dice < 930 ? 4096
+                  : dice < 990 ? 50000
+                  : dice < 997 ? 1200000
+                               : 3000000;
 
     return sizeof(struct header) + unit_random(seed) % most;
 }
@@ -101,7 +106,8 @@ static void *resize(void *p, uint64_t *seed, uint32_t tag)
 
     p = ink_heap_realloc(p, bytes);
     UNIT_CHECK(p != NULL);
-    UNIT_CHECK(all_are((unsigned char *)p + sizeof(struct header), kept < BODY ? kept : BODY, body));
+    UNIT_CHECK(
+        all_are((unsigned char *)p + sizeof(struct header), kept < BODY ? kept : BODY, body));
     return mark(p, bytes, tag);
 }
 
@@ -126,7 +132,8 @@ static _Atomic(void *) mailboxes[MAILBOXES];
 
 static bool over(const struct worker *worker, unsigned long done)
 {
-    bool end = (worker->steps != 0 && done >= worker->steps) || (done % 64 == 0 && unit_timer_over(&worker->timer));
+    bool end = (worker->steps != 0 && done >= worker->steps) ||
+               (done % 64 == 0 && unit_timer_over(&worker->timer));
 
     if (end)
         unit_count_operations(done);
@@ -324,7 +331,10 @@ static void use_child(void *arg)
     (void)arg;
     alarm(CHILD_SECONDS);
     for (uint32_t i = 0; i < 2; i++)
-        own[i] = (struct worker){.seed = unit_nanoseconds() + i, .timer = unit_timer_start(10), .tag = 100 + i, .steps = 400};
+        own[i] = (struct worker){.seed = unit_nanoseconds() + i,
+                                 .timer = unit_timer_start(10),
+                                 .tag = 100 + i,
+                                 .steps = 400};
     own[0].steps = 200;
     churn(&own[0]);
     own[0].steps = 400;
@@ -356,7 +366,8 @@ static void fork_beside_load_gives_working_children(void **state)
     start(0.4, 0);
     timer = workers[0].timer;
     for (int i = 0; i < LOADERS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, churn_until_forks_are_over, &workers[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, churn_until_forks_are_over, &workers[i]),
+                         0);
     do {
         struct unit_end end = unit_child(use_child, NULL);
 

@@ -114,7 +114,8 @@ static void stack_pop_all_does_not_leave_newcomer(void **state)
     in_the_gap = take_one_put_two_back;
     gaps = 0;
     chain = ink_stack_pop_all(&stack);
-    assert_int_equal(gaps, 5); /* twice its own: the first commit failed; and those of the three in between */
+    assert_int_equal(
+        gaps, 5); /* twice its own: the first commit failed; and those of the three in between */
     assert_ptr_equal(chain, frame[0]);
     assert_ptr_equal(ink_frame_next(chain), frame[3]);
     assert_null(ink_frame_next(ink_frame_next(chain)));
@@ -286,14 +287,10 @@ static void list_remove_does_not_believe_old_link(void **state)
     assert_null(ink_atomiclist_pop(&list));
 }
 
-UNIT_MAIN(TEST(stack_pop_does_not_believe_old_link),
-          TEST(stack_pop_notices_pop_all),
+UNIT_MAIN(TEST(stack_pop_does_not_believe_old_link), TEST(stack_pop_notices_pop_all),
           TEST(stack_pop_all_does_not_leave_newcomer),
           TEST(stack_push_keeps_depth_when_top_comes_back_higher),
-          TEST(batch_pop_does_not_believe_old_link),
-          TEST(list_pop_does_not_believe_old_link),
-          TEST(list_pop_notices_pop_all),
-          TEST(list_pop_notices_remove),
-          TEST(list_pop_all_does_not_leave_newcomer),
-          TEST(list_remove_finds_item_that_sank),
+          TEST(batch_pop_does_not_believe_old_link), TEST(list_pop_does_not_believe_old_link),
+          TEST(list_pop_notices_pop_all), TEST(list_pop_notices_remove),
+          TEST(list_pop_all_does_not_leave_newcomer), TEST(list_remove_finds_item_that_sank),
           TEST(list_remove_does_not_believe_old_link))

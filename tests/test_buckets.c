@@ -12,7 +12,8 @@ static unsigned checked_length(const struct ink_buckets *buckets, unsigned bucke
     const struct ink_bucket_node *previous = NULL;
     unsigned length = 0;
 
-    for (const struct ink_bucket_node *node = buckets->first[bucket]; node != NULL; node = node->next) {
+    for (const struct ink_bucket_node *node = buckets->first[bucket]; node != NULL;
+         node = node->next) {
         assert_ptr_equal(node->previous, previous);
         previous = node;
         length++;
@@ -22,7 +23,8 @@ static unsigned checked_length(const struct ink_buckets *buckets, unsigned bucke
     return length;
 }
 
-static bool holds(const struct ink_buckets *buckets, unsigned bucket, const struct ink_bucket_node *node)
+static bool holds(const struct ink_buckets *buckets, unsigned bucket,
+                  const struct ink_bucket_node *node)
 {
     const struct ink_bucket_node *at = buckets->first[bucket];
 
@@ -62,7 +64,8 @@ static void fullest_is_first_of_lowest_bucket(void **state)
 /* Removal works at a list's beginning, middle and end. */
 static void remove_anywhere_in_list_keeps_the_others(void **state)
 {
-    static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                         {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
     (void)state;
     for (size_t o = 0; o < sizeof orders / sizeof orders[0]; o++) {
@@ -119,7 +122,8 @@ static void move_at_random_keeps_each_node_where_it_belongs(void **state)
         for (unsigned bucket = 0; bucket < INK_BUCKETS; bucket++)
             found += checked_length(&buckets, bucket);
         assert_int_equal(found, expected);
-        assert_ptr_equal(ink_buckets_fullest(&buckets), lowest == INK_BUCKET_NONE ? NULL : buckets.first[lowest]);
+        assert_ptr_equal(ink_buckets_fullest(&buckets),
+                         lowest == INK_BUCKET_NONE ? NULL : buckets.first[lowest]);
     }
 }
 

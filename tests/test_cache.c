@@ -23,7 +23,7 @@ static int begin(void **state)
     thread = ink_thread_acquire(1000, 1, &orphans);
     cache = &thread->c1;
     ink_cache_flush(cache, me);
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         ink_freelist_drain(class, me);
     return 0;
 }
@@ -76,7 +76,8 @@ static unsigned spare(unsigned class)
 /* What is out is in the program's hands, loaded, spare or listed: in hands is what the test says. */
 static void assert_conserved(unsigned class, size_t in_hands)
 {
-    assert_int_equal(items_out(class), in_hands + loaded(class) + spare(class) + ink_freelist_items(class));
+    assert_int_equal(items_out(class),
+                     in_hands + loaded(class) + spare(class) + ink_freelist_items(class));
 }
 
 /* Items of a class in a test's hands, all distinct as each is marked with its number. */
@@ -114,7 +115,7 @@ static void lay_down(struct hand *h, size_t count)
 static void alloc_in_young_bin_doubles_what_it_takes(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         unsigned most = ink_size_classes[class].batch_items, expected = most < 4 ? most : 4;
 
         hand = (struct hand){.class = class};
@@ -145,7 +146,7 @@ static void alloc_in_young_bin_doubles_what_it_takes(void **state)
 static void alloc_and_free_of_every_class_conserve_items(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         size_t most = ink_size_classes[class].size > 2048 ? 300 : 5000;
 
         hand = (struct hand){.class = class};
@@ -301,7 +302,7 @@ static void flush_empties_every_bin(void **state)
     static struct hand hands[INK_CLASS_COUNT];
 
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         hands[class] = (struct hand){.class = class};
         take_up(&hands[class], 150);
         lay_down(&hands[class], 10);
@@ -309,14 +310,14 @@ static void flush_empties_every_bin(void **state)
     }
     ink_cache_flush(cache, me);
     assert_int_equal(ink_load_relaxed(&cache->empties), 0);
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         assert_ptr_equal(ink_load_relaxed(&cache->cursor[class]), INK_NO_CURSOR);
         assert_null(ink_load_relaxed(&bin(class)->spare));
         assert_int_equal(bin(class)->capacity, 0);
         assert_false(bin(class)->grown);
         assert_conserved(class, 10);
     }
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         lay_down(&hands[class], 0);
 }
 
@@ -366,7 +367,7 @@ static void keep_empty_beyond_its_room_pools_frames(void **state)
 static void single_items_of_every_class_are_conserved(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         unsigned most = ink_size_classes[class].batch_items;
 
         hand = (struct hand){.class = class};
@@ -571,16 +572,12 @@ static void free_of_item_in_grown_bin_dies_at_the_drain(void **state)
 
 UNIT_MAIN(TEST(alloc_in_young_bin_doubles_what_it_takes),
           TEST(alloc_and_free_of_every_class_conserve_items),
-          TEST(alloc_after_free_gives_the_last_freed),
-          TEST(free_into_fresh_bin_starts_a_frame),
+          TEST(alloc_after_free_gives_the_last_freed), TEST(free_into_fresh_bin_starts_a_frame),
           TEST(free_into_full_bin_makes_spare_then_listed_batch),
           TEST(free_into_bin_that_began_with_listed_batch_overflows),
-          TEST(load_of_short_batch_leaves_room_for_frees),
-          TEST(flush_empties_every_bin),
-          TEST(drain_spares_sends_them_to_the_runs),
-          TEST(keep_empty_beyond_its_room_pools_frames),
-          TEST(single_items_of_every_class_are_conserved),
-          TEST(free_of_last_freed_item_dies),
+          TEST(load_of_short_batch_leaves_room_for_frees), TEST(flush_empties_every_bin),
+          TEST(drain_spares_sends_them_to_the_runs), TEST(keep_empty_beyond_its_room_pools_frames),
+          TEST(single_items_of_every_class_are_conserved), TEST(free_of_last_freed_item_dies),
           TEST(free_of_item_in_full_young_bin_dies),
           TEST(free_of_another_item_into_young_bin_with_one_twice_dies),
           TEST(free_of_item_in_spare_of_young_bin_dies),

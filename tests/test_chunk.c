@@ -84,7 +84,8 @@ static void take_of_any_units_and_alignment_gives_such_a_run(void **state)
             assert_int_equal(ink_run_state(run), INK_RUN_TAKEN);
             assert_ptr_equal(&ink_chunk_of_run(run)->run[run->number], run);
             for (unsigned i = 0; i < units; i++)
-                assert_int_equal(ink_owner_of(run->base + (size_t)i * INK_UNIT_BYTES), (uintptr_t)run);
+                assert_int_equal(ink_owner_of(run->base + (size_t)i * INK_UNIT_BYTES),
+                                 (uintptr_t)run);
             memset(run->base, 1, ink_run_bytes(run));
             assert_masks_are_true();
             if (units % 3 != 0)
@@ -169,7 +170,8 @@ static void take_fills_a_chunk_before_it_maps_another(void **state)
         for (unsigned n = 0; n < count; n++)
             runs[n] = take(sizes[i], 1);
         if (mapped_units() != INK_CHUNK_UNITS)
-            fail_msg("runs of %u units: %zu units are mapped for %u", sizes[i], mapped_units(), INK_CHUNK_UNITS);
+            fail_msg("runs of %u units: %zu units are mapped for %u", sizes[i], mapped_units(),
+                     INK_CHUNK_UNITS);
         for (unsigned n = 0; n < count; n++)
             give(runs[n]);
     }
@@ -421,13 +423,10 @@ static void take_give_and_trim_by_many_threads_lose_nothing(void **state)
 #define TEST(f) cmocka_unit_test_setup(f, give_all_back)
 
 UNIT_MAIN(TEST(take_of_any_units_and_alignment_gives_such_a_run),
-          TEST(take_and_give_at_random_never_overlap),
-          TEST(zeroed_holds_for_fresh_units_only),
-          TEST(take_fills_a_chunk_before_it_maps_another),
-          TEST(take_prefers_the_fullest_chunk),
+          TEST(take_and_give_at_random_never_overlap), TEST(zeroed_holds_for_fresh_units_only),
+          TEST(take_fills_a_chunk_before_it_maps_another), TEST(take_prefers_the_fullest_chunk),
           TEST(give_without_lock_is_merged_by_the_next_holder),
-          TEST(take_without_lock_maps_just_the_run),
-          TEST(trim_of_free_chunks_unmaps_them),
+          TEST(take_without_lock_maps_just_the_run), TEST(trim_of_free_chunks_unmaps_them),
           TEST(trim_of_chunk_in_use_purges_its_free_units),
           TEST(purge_excess_leaves_few_dirty_chunks),
           TEST(take_in_child_of_locked_parent_repairs_masks),

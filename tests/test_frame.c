@@ -86,7 +86,7 @@ static void set_batch_of_every_class_and_length_is_read_back(void **state)
     struct ink_frame *frame = ink_frame_take_empty(), *other = ink_frame_take_empty();
 
     (void)state;
-    for (unsigned class = 1; class < 64; class++)
+    for (unsigned class = 1; class < 64; class ++)
         for (unsigned items = 1; items <= INK_FRAME_ITEMS_MAX; items++) {
             ink_store_relaxed(&frame->slot[items], frame);
             ink_frame_set_batch(frame, class, items);
@@ -94,7 +94,8 @@ static void set_batch_of_every_class_and_length_is_read_back(void **state)
             assert_int_equal(ink_frame_class(frame), class);
             assert_int_equal(ink_frame_items(frame), items);
             assert_null(ink_load_relaxed(&frame->slot[items]));
-            assert_int_equal(ink_load_relaxed(ink_frame_state(frame)) >> INK_STATE_GENERATION_SHIFT, ink_os_generation());
+            assert_int_equal(ink_load_relaxed(ink_frame_state(frame)) >> INK_STATE_GENERATION_SHIFT,
+                             ink_os_generation());
         }
     assert_int_equal(ink_frame_kind(other), INK_FRAME_IDLE);
     ink_frame_set_bin(frame);
@@ -298,7 +299,8 @@ static void stacks_under_load_keep_every_frame_once(void **state)
     for (int i = 0; i < STACKS; i++) {
         unsigned depth = ink_stack_depth(&stacks[i]);
 
-        for (struct ink_frame *frame; (frame = ink_stack_pop(&stacks[i])) != NULL; depth--, found++) {
+        for (struct ink_frame *frame; (frame = ink_stack_pop(&stacks[i])) != NULL;
+             depth--, found++) {
             struct token *token = &tokens[ink_frame_index(frame)];
 
             assert_false(ink_exchange_acq_rel(&token->held, true));

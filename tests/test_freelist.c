@@ -37,7 +37,7 @@ static size_t items_out(unsigned class)
 static void pop_of_empty_list_gives_null(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         assert_null(ink_freelist_pop(class));
         assert_int_equal(ink_freelist_depth(class), 0);
         assert_int_equal(ink_freelist_items(class), 0);
@@ -52,13 +52,13 @@ static void pop_gives_batches_of_the_class_last_first(void **state)
     void *first[INK_CLASS_COUNT];
 
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         for (int i = 0; i < 2; i++) {
             batch[class][i] = batch_of(class, 2);
             first[class] = ink_load_relaxed(&batch[class][i]->slot[0]);
             assert_true(ink_freelist_push_below(class, batch[class][i]));
         }
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         assert_int_equal(ink_freelist_depth(class), 2);
         assert_ptr_equal(ink_freelist_pop(class), batch[class][1]);
         assert_ptr_equal(ink_load_relaxed(&batch[class][1]->slot[0]), first[class]);
@@ -95,9 +95,10 @@ static void items_of_batches_of_any_length_are_counted(void **state)
 static void bound_of_every_class_pins_little(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         size_t size = ink_size_classes[class].size, pinned = size > 4096 ? size : 4096;
-        size_t batch = pinned * ink_size_classes[class].batch_items, bound = ink_freelists[class].bound;
+        size_t batch = pinned * ink_size_classes[class].batch_items,
+               bound = ink_freelists[class].bound;
 
         assert_true(bound >= 8);
         assert_true(bound == 8 || bound * batch <= (size_t)8 << 20);
@@ -217,7 +218,9 @@ static void pass_batches(void *arg)
         if (batch == NULL || unit_random(&worker->seed) % 8 == 0) {
             struct ink_frame *more = ink_frame_take_empty();
 
-            UNIT_CHECK(more != NULL && ink_run_refill(class, more, 1 + unit_random(&worker->seed) % 63, worker->me) != 0);
+            UNIT_CHECK(
+                more != NULL &&
+                ink_run_refill(class, more, 1 + unit_random(&worker->seed) % 63, worker->me) != 0);
             if (batch != NULL)
                 ink_freelist_push(class, batch, worker->me);
             batch = more;

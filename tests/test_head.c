@@ -62,7 +62,8 @@ static void pop_after_pushes_gives_last_first(void **state)
 /* The whole range of a link comes back as it went in, and a version beside it. */
 static void push_of_any_link_keeps_it_whole(void **state)
 {
-    static const uint64_t links_at_the_ends[] = {1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, (uint64_t)1 << 63, UINT64_MAX};
+    static const uint64_t links_at_the_ends[] = {
+        1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, (uint64_t)1 << 63, UINT64_MAX};
 
     (void)state;
     for (size_t i = 0; i < sizeof links_at_the_ends / sizeof links_at_the_ends[0]; i++) {
@@ -231,7 +232,9 @@ static void version_at_its_end_wraps_and_spares_link(void **state)
     struct ink_head head = {0};
 
     (void)state;
-    _Generic(&head, struct ink_index_head *: age_index, struct ink_locked_head *: age_locked AGE_WIDE)(&head, 6);
+    _Generic(&head, struct ink_index_head *
+             : age_index, struct ink_locked_head *
+             : age_locked AGE_WIDE)(&head, 6);
     links[6] = 5;
     links[5] = 0;
     assert_int_equal(pop(&head), 6);

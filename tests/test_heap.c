@@ -103,7 +103,8 @@ static void alloc_of_every_small_size_gets_its_class(void **state)
 /* More than the address space has is NULL, for every way to ask, and errno is as before. */
 static void alloc_of_too_much_gives_null(void **state)
 {
-    static const size_t sizes[] = {(size_t)PTRDIFF_MAX - 4095, PTRDIFF_MAX, (size_t)PTRDIFF_MAX + 1, SIZE_MAX - 65536, SIZE_MAX};
+    static const size_t sizes[] = {(size_t)PTRDIFF_MAX - 4095, PTRDIFF_MAX, (size_t)PTRDIFF_MAX + 1,
+                                   SIZE_MAX - 65536, SIZE_MAX};
     char *p = alloc(100);
 
     (void)state;
@@ -126,7 +127,8 @@ static void alloc_of_too_much_gives_null(void **state)
 /* Zeroed blocks are zero, also where another block has been before. */
 static void alloc_zeroed_is_zero_where_others_have_been(void **state)
 {
-    static const size_t sizes[] = {1, 16, 100, 1024, 5000, 32768, 32769, 200 * KIB, MIB, MIB + 1, 5 * MIB};
+    static const size_t sizes[] = {1,     16,        100, 1024,    5000,   32768,
+                                   32769, 200 * KIB, MIB, MIB + 1, 5 * MIB};
 
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -143,7 +145,8 @@ static void alloc_zeroed_is_zero_where_others_have_been(void **state)
 /* Every alignment from 1 byte to 1 GiB holds for every kind of size; the blocks can be used, resized and freed like any. */
 static void alloc_aligned_of_any_alignment_and_size_is_aligned(void **state)
 {
-    static const size_t sizes[] = {0, 1, 17, 100, 4096, 30000, 32768, 33000, 100 * KIB, MIB, MIB + 1, 3 * MIB};
+    static const size_t sizes[] = {0,     1,     17,        100, 4096,    30000,
+                                   32768, 33000, 100 * KIB, MIB, MIB + 1, 3 * MIB};
 
     (void)state;
     for (size_t alignment = 1; alignment <= 1024 * MIB; alignment *= 2)
@@ -255,7 +258,8 @@ static void realloc_does_not_keep_block_more_than_twice_too_large(void **state)
         memset(p, 0x5a, usables[i]);
         q = ink_heap_realloc(p, bytes);
         assert_non_null(q);
-        assert_in_range(ink_heap_usable(q, "test"), bytes, bytes <= 32768 ? bytes * 5 / 4 + 16 : bytes + 65536);
+        assert_in_range(ink_heap_usable(q, "test"), bytes,
+                        bytes <= 32768 ? bytes * 5 / 4 + 16 : bytes + 65536);
         assert_true(q[0] == 0x5a && q[bytes - 1] == 0x5a);
         release(q);
     }
@@ -279,7 +283,8 @@ static void realloc_between_all_routes_keeps_contents(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; j++) {
-            size_t kept = sizes[i] < sizes[j] ? sizes[i] : sizes[j], live = ink_stats_collect().live_blocks;
+            size_t kept = sizes[i] < sizes[j] ? sizes[i] : sizes[j],
+                   live = ink_stats_collect().live_blocks;
             unsigned char *p = (unsigned char *)alloc(sizes[i]);
 
             for (size_t k = 0; k < sizes[i]; k += 7)
@@ -482,6 +487,5 @@ UNIT_MAIN(cmocka_unit_test(alloc_of_each_size_takes_its_route),
           cmocka_unit_test(free_outside_the_window_works_by_owner),
           cmocka_unit_test(free_of_misaligned_pointer_dies),
           cmocka_unit_test(free_of_foreign_pointer_dies),
-          cmocka_unit_test(free_of_interior_pointer_dies),
-          cmocka_unit_test(free_twice_dies),
+          cmocka_unit_test(free_of_interior_pointer_dies), cmocka_unit_test(free_twice_dies),
           cmocka_unit_test(free_of_one_range_by_many_threads_dies))

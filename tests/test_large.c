@@ -127,7 +127,8 @@ static void assert_filled(const unsigned char *p, size_t bytes)
 /* Growing and shrinking keep what fits, wherever the block ends up; a place that was left is no block any more. */
 static void realloc_to_any_size_keeps_contents(void **state)
 {
-    static const size_t sizes[] = {5 * MIB, 12 * MIB, 2 * MIB + 1, 2 * MIB + 2, MIB + 1, 20 * MIB, MIB + 77};
+    static const size_t sizes[] = {5 * MIB, 12 * MIB, 2 * MIB + 1, 2 * MIB + 2,
+                                   MIB + 1, 20 * MIB, MIB + 77};
     size_t bytes = MIB + 100;
     unsigned char *p = (unsigned char *)alloc(bytes);
 
@@ -404,8 +405,8 @@ static void alloc_without_memory_takes_any_kept_mapping(void **state)
 
 /* Two threads that free the same block as nearly at once as can be, again and again. */
 struct race {
-    _Atomic(char *) p;        /* the block of this round */
-    _Atomic unsigned round;   /* raised when p is there */
+    _Atomic(char *) p;      /* the block of this round */
+    _Atomic unsigned round; /* raised when p is there */
     _Atomic unsigned ready, done, wins;
     struct unit_timer timer;
 };

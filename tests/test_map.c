@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 /* Where the window is put: in the middle of what the address space has. */
-#define PLACE ((uintptr_t)(UINTPTR_MAX > 0xffffffffu ? 0x7f1234560000u : 0x80000000u))
-#define HALF ((uintptr_t)INK_WINDOW_UNITS / 2)
-#define UNIT ((uintptr_t)INK_UNIT_BYTES)
+#define PLACE  ((uintptr_t)(UINTPTR_MAX > 0xffffffffu ? 0x7f1234560000u : 0x80000000u))
+#define HALF   ((uintptr_t)INK_WINDOW_UNITS / 2)
+#define UNIT   ((uintptr_t)INK_UNIT_BYTES)
 /* The lowest unit of the window, and the one behind its highest. */
 #define LOWEST (PLACE - HALF * UNIT)
 #define BEHIND (PLACE + HALF * UNIT)
@@ -132,7 +132,8 @@ static void class_of_pointers_elsewhere_is_0(void **state)
     for (size_t i = 0; i < sizeof far / sizeof far[0]; i++)
         assert_int_equal(class_at(far[i]), in_window(far[i]) && far[i] % 16 == 0);
     for (int i = 0; i < 1000000; i++) {
-        uintptr_t p = (uintptr_t)((uint64_t)unit_random(&seed) << 33 ^ (uint64_t)unit_random(&seed) << 7 ^ unit_random(&seed));
+        uintptr_t p = (uintptr_t)((uint64_t)unit_random(&seed) << 33 ^
+                                  (uint64_t)unit_random(&seed) << 7 ^ unit_random(&seed));
 
         /* Anywhere, in the window, and with bits that no address has. */
         if (i % 3 == 1)
@@ -269,7 +270,8 @@ static void owner_of_next_in_a_row_is_the_owner(void **state)
 {
     const struct ink_leaf *leaf = NULL;
     uintptr_t near = PLACE + 3 * UNIT, other = PLACE / 2 & ~(UNIT - 1);
-    const uintptr_t row[] = {near, near + 7, far[5], other, near, far[7], far[7], other + 16, 0, near};
+    const uintptr_t row[] = {near,   near + 7, far[5],     other, near,
+                             far[7], far[7],   other + 16, 0,     near};
 
     (void)state;
     assert_true(ink_owners_open(at(near), UNIT) && ink_owners_open(at(other), UNIT));

@@ -48,37 +48,51 @@ static void parse_of_valid_values_sets_them(void **state)
 static void parse_of_unknown_name_lists_valid_options(void **state)
 {
     (void)state;
-    assert_says("colour:blue", "inkalloc: INKALLOC_CONF: unknown option 'colour:blue'" VALID "banner is false\n");
-    assert_says("colour", "inkalloc: INKALLOC_CONF: unknown option 'colour'" VALID "banner is false\n");
-    assert_says("banne:true", "inkalloc: INKALLOC_CONF: unknown option 'banne:true'" VALID "banner is false\n");
-    assert_says("banners:true", "inkalloc: INKALLOC_CONF: unknown option 'banners:true'" VALID "banner is false\n");
-    assert_says(" banner:true", "inkalloc: INKALLOC_CONF: unknown option ' banner:true'" VALID "banner is false\n");
-    assert_says(":true", "inkalloc: INKALLOC_CONF: unknown option ':true'" VALID "banner is false\n");
+    assert_says("colour:blue",
+                "inkalloc: INKALLOC_CONF: unknown option 'colour:blue'" VALID "banner is false\n");
+    assert_says("colour",
+                "inkalloc: INKALLOC_CONF: unknown option 'colour'" VALID "banner is false\n");
+    assert_says("banne:true",
+                "inkalloc: INKALLOC_CONF: unknown option 'banne:true'" VALID "banner is false\n");
+    assert_says("banners:true",
+                "inkalloc: INKALLOC_CONF: unknown option 'banners:true'" VALID "banner is false\n");
+    assert_says(" banner:true",
+                "inkalloc: INKALLOC_CONF: unknown option ' banner:true'" VALID "banner is false\n");
+    assert_says(":true",
+                "inkalloc: INKALLOC_CONF: unknown option ':true'" VALID "banner is false\n");
 }
 
 /* So is a value. */
 static void parse_of_wrong_value_lists_valid_options(void **state)
 {
     (void)state;
-    assert_says("banner:maybe", "inkalloc: INKALLOC_CONF: wrong value in 'banner:maybe'" VALID "banner is false\n");
-    assert_says("banner:TRUE", "inkalloc: INKALLOC_CONF: wrong value in 'banner:TRUE'" VALID "banner is false\n");
-    assert_says("banner:tru", "inkalloc: INKALLOC_CONF: wrong value in 'banner:tru'" VALID "banner is false\n");
-    assert_says("banner:trues", "inkalloc: INKALLOC_CONF: wrong value in 'banner:trues'" VALID "banner is false\n");
+    assert_says("banner:maybe",
+                "inkalloc: INKALLOC_CONF: wrong value in 'banner:maybe'" VALID "banner is false\n");
+    assert_says("banner:TRUE",
+                "inkalloc: INKALLOC_CONF: wrong value in 'banner:TRUE'" VALID "banner is false\n");
+    assert_says("banner:tru",
+                "inkalloc: INKALLOC_CONF: wrong value in 'banner:tru'" VALID "banner is false\n");
+    assert_says("banner:trues",
+                "inkalloc: INKALLOC_CONF: wrong value in 'banner:trues'" VALID "banner is false\n");
     assert_says("banner:true:false",
-                "inkalloc: INKALLOC_CONF: wrong value in 'banner:true:false'" VALID "banner is false\n");
-    assert_says("banner:", "inkalloc: INKALLOC_CONF: wrong value in 'banner:'" VALID "banner is false\n");
-    assert_says("banner", "inkalloc: INKALLOC_CONF: wrong value in 'banner'" VALID "banner is false\n");
+                "inkalloc: INKALLOC_CONF: wrong value in 'banner:true:false'" VALID
+                "banner is false\n");
+    assert_says("banner:",
+                "inkalloc: INKALLOC_CONF: wrong value in 'banner:'" VALID "banner is false\n");
+    assert_says("banner",
+                "inkalloc: INKALLOC_CONF: wrong value in 'banner'" VALID "banner is false\n");
 }
 
 /* A wrong option is no reason to ignore the others, before and behind it. */
 static void parse_with_wrong_options_among_valid_ones_counts_the_valid(void **state)
 {
     (void)state;
-    assert_says("one:1,banner:true,two:2", "inkalloc: INKALLOC_CONF: unknown option 'one:1'" VALID
-                                           "inkalloc: INKALLOC_CONF: unknown option 'two:2'" VALID
-                                           "banner is true\n");
+    assert_says("one:1,banner:true,two:2",
+                "inkalloc: INKALLOC_CONF: unknown option 'one:1'" VALID
+                "inkalloc: INKALLOC_CONF: unknown option 'two:2'" VALID "banner is true\n");
     assert_says("banner:true,banner:perhaps",
-                "inkalloc: INKALLOC_CONF: wrong value in 'banner:perhaps'" VALID "banner is true\n");
+                "inkalloc: INKALLOC_CONF: wrong value in 'banner:perhaps'" VALID
+                "banner is true\n");
 }
 
 /* An item of any length costs one sentence, which quotes its beginning. */
@@ -89,7 +103,8 @@ static void parse_of_long_item_quotes_its_beginning(void **state)
 
     (void)state;
     memset(text, 'x', sizeof text - 1);
-    snprintf(expected, sizeof expected, "inkalloc: INKALLOC_CONF: unknown option '%.64s'" VALID "banner is false\n", text);
+    snprintf(expected, sizeof expected,
+             "inkalloc: INKALLOC_CONF: unknown option '%.64s'" VALID "banner is false\n", text);
     assert_says(text, expected);
 }
 

@@ -361,18 +361,14 @@ static void generation_in_vforked_child_is_the_parents(void **state)
 
 #define TEST(f) cmocka_unit_test_setup(f, mark_errno)
 
-UNIT_MAIN(TEST(page_bytes_is_what_the_system_says),
-          TEST(map_gives_zero_pages_and_unmap_takes_them),
+UNIT_MAIN(TEST(page_bytes_is_what_the_system_says), TEST(map_gives_zero_pages_and_unmap_takes_them),
           TEST(calls_that_are_refused_leave_errno_alone),
           TEST(map_aligned_keeps_alignment_and_maps_no_more),
           TEST(map_aligned_of_odd_length_keeps_the_last_page),
           TEST(remap_of_hemmed_in_mapping_moves_only_if_it_may),
-          TEST(remap_to_less_stays_and_frees_the_end),
-          TEST(purge_makes_zeros_of_its_pages_only),
-          TEST(forbid_huge_pages_changes_nothing_else),
-          TEST(wait_ends_by_itself),
-          TEST(write_of_long_text_writes_it_all),
-          TEST(threads_share_generation_and_differ_in_self),
+          TEST(remap_to_less_stays_and_frees_the_end), TEST(purge_makes_zeros_of_its_pages_only),
+          TEST(forbid_huge_pages_changes_nothing_else), TEST(wait_ends_by_itself),
+          TEST(write_of_long_text_writes_it_all), TEST(threads_share_generation_and_differ_in_self),
           TEST(generation_in_child_differs_from_all_ancestors),
           TEST(generation_after_two_forks_without_asking_differs),
           TEST(generation_after_the_last_number_begins_again),

@@ -66,7 +66,7 @@ static size_t items_out(unsigned class)
 static void refill_of_every_class_gives_distinct_items_of_it(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         size_t size = ink_size_classes[class].size, before = items_out(class);
         struct ink_frame *frame = refill(class, ink_size_classes[class].batch_items);
         unsigned items = ink_frame_items(frame);
@@ -100,7 +100,7 @@ static void refill_of_every_class_gives_distinct_items_of_it(void **state)
 static void refill_hands_out_every_item_of_a_run_once(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         unsigned run_items = ink_size_classes[class].run_items, got = 0, frames = 0;
         struct ink_frame **all = malloc((run_items + 1) * sizeof *all);
         unsigned char *seen = calloc(run_items, 1);
@@ -136,7 +136,8 @@ static void refill_hands_out_every_item_of_a_run_once(void **state)
 /* A refill goes on in the next run when the first has too few, and hands out neighbours from the lowest address on. */
 static void refill_over_two_runs_takes_what_each_has(void **state)
 {
-    unsigned class = ink_class_for_aligned(4096, 4096), run_items = ink_size_classes[class].run_items;
+    unsigned class = ink_class_for_aligned(4096, 4096),
+             run_items = ink_size_classes[class].run_items;
     struct ink_frame *first = refill(class, run_items - 2), *second, *third;
 
     (void)state;
@@ -160,8 +161,10 @@ static void refill_over_two_runs_takes_what_each_has(void **state)
 /* Of two runs the fuller one is used up first, so that the other can become empty. */
 static void refill_prefers_the_fuller_run(void **state)
 {
-    unsigned class = ink_class_for_aligned(1024, 1024), run_items = ink_size_classes[class].run_items;
-    struct ink_frame *first = refill(class, run_items - 1), *last = refill(class, 1), *next = refill(class, 32), *more;
+    unsigned class = ink_class_for_aligned(1024, 1024),
+             run_items = ink_size_classes[class].run_items;
+    struct ink_frame *first = refill(class, run_items - 1), *last = refill(class, 1),
+                     *next = refill(class, 32), *more;
     struct ink_run *full = run_of(item(first, 0)), *half = run_of(item(next, 0));
 
     (void)state;
@@ -230,7 +233,7 @@ static void drain_empties_just_the_row(void **state)
 static void drain_to_emptiness_gives_runs_back(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         enum { FRAMES = 400 };
         struct ink_frame *frames[FRAMES];
         struct ink_run *run;
@@ -374,7 +377,8 @@ static void drain_in_child(void *arg)
     (void)ink_run_drain(misuse->class, misuse->frame->slot, true, me);
 }
 
-static void assert_drain_dies(unsigned class, struct ink_frame *frame, const char *fault, const void *pointer)
+static void assert_drain_dies(unsigned class, struct ink_frame *frame, const char *fault,
+                              const void *pointer)
 {
     struct misuse misuse = {class, frame};
 
@@ -605,10 +609,10 @@ static void refill_and_drain_by_many_threads_keep_every_item_once(void **state)
     for (unsigned i = 0; i < THREADS; i++)
         workers[i] = (struct worker){{.owner = i + 1, .outermost = true}, i, unit_timer_start(0.5)};
     unit_threads(THREADS, refill_and_drain, workers, sizeof workers[0]);
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         assert_int_equal(items_out(class), 0);
     ink_run_trim(me);
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         assert_int_equal(sum_of(class).runs, 0);
 }
 

@@ -11,7 +11,7 @@ static unsigned smallest_class(size_t bytes, size_t alignment)
 
     while (class < INK_CLASS_COUNT &&
            (ink_size_classes[class].size < bytes || ink_size_classes[class].size % alignment != 0))
-        class++;
+        class ++;
     return class < INK_CLASS_COUNT ? class : INK_CLASS_NONE;
 }
 
@@ -21,13 +21,13 @@ static void table_grows_from_smallest_to_largest(void **state)
     (void)state;
     assert_int_equal(ink_size_classes[1].size, 16);
     assert_int_equal(ink_size_classes[INK_CLASS_COUNT - 1].size, INK_SMALL_MAX);
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         assert_int_equal(ink_size_classes[class].size % INK_ALIGNMENT, 0);
         if (class > 1)
             assert_true(ink_size_classes[class].size > ink_size_classes[class - 1].size);
     }
     assert_int_equal(ink_size_classes[0].size, 0);
-    for (unsigned class = INK_CLASS_COUNT; class < INK_CLASS_SLOTS; class++)
+    for (unsigned class = INK_CLASS_COUNT; class < INK_CLASS_SLOTS; class ++)
         assert_int_equal(ink_size_classes[class].size, 0);
 }
 
@@ -66,7 +66,8 @@ static void class_for_aligned_is_smallest_that_fits_and_aligns(void **state)
     (void)state;
     for (size_t alignment = 1; alignment <= 4 * (size_t)INK_SMALL_MAX; alignment *= 2)
         for (size_t bytes = 0; bytes <= INK_SMALL_MAX + 100; bytes++)
-            assert_int_equal(ink_class_for_aligned(bytes, alignment), smallest_class(bytes, alignment));
+            assert_int_equal(ink_class_for_aligned(bytes, alignment),
+                             smallest_class(bytes, alignment));
     assert_int_equal(ink_class_for_aligned(SIZE_MAX, 16), INK_CLASS_NONE);
     assert_int_equal(ink_class_for_aligned(0, (SIZE_MAX >> 1) + 1), INK_CLASS_NONE);
 }
@@ -75,9 +76,10 @@ static void class_for_aligned_is_smallest_that_fits_and_aligns(void **state)
 static void run_of_every_class_is_full_of_items(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         const struct ink_size_class *sizes = &ink_size_classes[class];
-        size_t bytes = (size_t)sizes->run_units * INK_UNIT_BYTES, used = (size_t)sizes->run_items * sizes->size;
+        size_t bytes = (size_t)sizes->run_units * INK_UNIT_BYTES,
+               used = (size_t)sizes->run_items * sizes->size;
 
         assert_in_range(sizes->run_units, 1, 5);
         assert_true(used <= bytes && bytes - used < sizes->size);
@@ -94,7 +96,7 @@ static void run_of_every_class_is_full_of_items(void **state)
 static void batch_of_every_class_has_its_number_of_items(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         size_t size = ink_size_classes[class].size, items = ink_size_classes[class].batch_items;
         size_t most = 32768 / size > 63 ? 63 : 32768 / size;
 
@@ -107,7 +109,7 @@ static void least_of_every_class_is_half_its_size(void **state)
 {
     (void)state;
     assert_int_equal(ink_size_classes[1].least, 0);
-    for (unsigned class = 2; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 2; class < INK_CLASS_COUNT; class ++)
         assert_int_equal(ink_size_classes[class].least, ink_size_classes[class].size / 2);
 }
 
@@ -115,7 +117,7 @@ static void least_of_every_class_is_half_its_size(void **state)
 static void item_of_every_offset_is_exact_at_boundaries_only(void **state)
 {
     (void)state;
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++) {
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
         const struct ink_size_class *sizes = &ink_size_classes[class];
 
         for (uint32_t offset = 0; offset < sizes->run_units * (uint32_t)INK_UNIT_BYTES; offset++) {
@@ -124,7 +126,8 @@ static void item_of_every_offset_is_exact_at_boundaries_only(void **state)
             if (offset % sizes->size == 0 ? item != truth : item * sizes->size == offset)
                 fail_msg("offset %u in class %u gives item %u", offset, class, item);
             if (item != truth && item != truth + 1)
-                fail_msg("offset %u in class %u gives item %u, far from %u", offset, class, item, truth);
+                fail_msg("offset %u in class %u gives item %u, far from %u", offset, class, item,
+                         truth);
         }
     }
 }

@@ -15,7 +15,8 @@ static void assert_adds_up(const struct ink_stats *stats)
 {
     assert_int_equal(stats->live + stats->cached + stats->free, stats->mapped);
     assert_int_equal(stats->mapped % 65536, 0);
-    assert_true(stats->large_peak >= stats->large && stats->large_blocks_peak >= stats->large_blocks);
+    assert_true(stats->large_peak >= stats->large &&
+                stats->large_blocks_peak >= stats->large_blocks);
 }
 
 static struct ink_stats collect(void)
@@ -33,7 +34,8 @@ static void collect_before_first_block_is_zero(void **state)
 
     (void)state;
     assert_int_equal(stats.mapped, 0);
-    assert_int_equal(stats.live_blocks + stats.cached_blocks + stats.free_blocks + stats.large_blocks, 0);
+    assert_int_equal(
+        stats.live_blocks + stats.cached_blocks + stats.free_blocks + stats.large_blocks, 0);
 }
 
 /* Each block counts with what it takes, from its allocation to its free. */
@@ -41,7 +43,8 @@ static void live_moves_by_what_is_allocated(void **state)
 {
     static const struct {
         size_t bytes, takes;
-    } cases[] = {{1, 16}, {64, 64}, {130, 160}, {5000, 5120}, {32768, 32768}, {40000, 65536}, {MIB, MIB}};
+    } cases[] = {{1, 16},        {64, 64},       {130, 160}, {5000, 5120},
+                 {32768, 32768}, {40000, 65536}, {MIB, MIB}};
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -179,7 +182,6 @@ UNIT_MAIN(cmocka_unit_test(collect_before_first_block_is_zero),
           cmocka_unit_test(live_moves_by_what_is_allocated),
           cmocka_unit_test(live_counts_many_blocks_exactly),
           cmocka_unit_test(cached_becomes_free_by_trim),
-          cmocka_unit_test(large_moves_by_large_blocks_only),
-          cmocka_unit_test(metadata_is_counted),
+          cmocka_unit_test(large_moves_by_large_blocks_only), cmocka_unit_test(metadata_is_counted),
           cmocka_unit_test(cached_counts_all_threads),
           cmocka_unit_test(banner_names_library_version_and_head))

@@ -35,7 +35,7 @@ static void acquire_of_new_thread_gives_live_record_with_empty_cache(void **stat
     while (at != NULL && at != thread)
         at = at->next;
     assert_ptr_equal(at, thread);
-    for (unsigned class = 0; class < INK_CLASS_SLOTS; class++)
+    for (unsigned class = 0; class < INK_CLASS_SLOTS; class ++)
         assert_ptr_equal(ink_load_relaxed(&thread->c1.cursor[class]), INK_NO_CURSOR);
     ink_thread_release(thread);
 }
@@ -115,7 +115,7 @@ static void take_inner_cache_gives_two_then_none(void **state)
     assert_ptr_equal(second, ink_load_relaxed(&thread->c2));
     assert_ptr_equal(third, ink_load_relaxed(&thread->c3));
     assert_null(ink_thread_take_inner_cache(thread));
-    for (unsigned class = 0; class < INK_CLASS_SLOTS; class++) {
+    for (unsigned class = 0; class < INK_CLASS_SLOTS; class ++) {
         assert_ptr_equal(ink_load_relaxed(&second->cursor[class]), INK_NO_CURSOR);
         assert_ptr_equal(ink_load_relaxed(&third->cursor[class]), INK_NO_CURSOR);
     }
@@ -135,10 +135,11 @@ static void constant_caches_are_empty_and_full_at_once(void **state)
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        const struct ink_cache *cache = (const struct ink_cache *)((uintptr_t)ink_constants.empty + (uintptr_t)constant[i]);
+        const struct ink_cache *cache =
+            (const struct ink_cache *)((uintptr_t)ink_constants.empty + (uintptr_t)constant[i]);
 
         assert_int_equal(ink_cache_distance(cache), constant[i]);
-        for (unsigned class = 0; class < INK_CLASS_SLOTS; class++) {
+        for (unsigned class = 0; class < INK_CLASS_SLOTS; class ++) {
             ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
 
             assert_ptr_equal(slot, INK_NO_CURSOR);

@@ -115,7 +115,8 @@ static void fill(void **p, size_t size)
 static void check_and_free(void **p, size_t size)
 {
     for (int i = 0; i < EACH; i++) {
-        UNIT_CHECK(((unsigned char *)p[i])[0] == i + 1 && ((unsigned char *)p[i])[size - 1] == i + 1);
+        UNIT_CHECK(((unsigned char *)p[i])[0] == i + 1 &&
+                   ((unsigned char *)p[i])[size - 1] == i + 1);
         ink_heap_free(p[i], "free");
     }
 }
@@ -168,11 +169,12 @@ static void alloc_after_jump_out_of_a_turn_still_works(void **state)
 /* Whether each batch and item of the thread is on lists or in runs; its record is free. */
 static void assert_empty(struct ink_thread *thread)
 {
-    struct ink_cache *caches[] = {&thread->c1, ink_load_relaxed(&thread->c2), ink_load_relaxed(&thread->c3)};
+    struct ink_cache *caches[] = {&thread->c1, ink_load_relaxed(&thread->c2),
+                                  ink_load_relaxed(&thread->c3)};
 
     assert_int_equal(ink_load_relaxed(&thread->state), INK_THREAD_FREE);
     for (int i = 0; i < 3; i++)
-        for (unsigned class = 1; caches[i] != NULL && class < INK_CLASS_COUNT; class++) {
+        for (unsigned class = 1; caches[i] != NULL && class < INK_CLASS_COUNT; class ++) {
             assert_ptr_equal(ink_load_relaxed(&caches[i]->cursor[class]), INK_NO_CURSOR);
             assert_null(ink_load_relaxed(&caches[i]->bin[class].spare));
             assert_int_equal(ink_load_relaxed(&caches[i]->empties), 0);
@@ -313,7 +315,8 @@ static void use_in_child_without_record(void *arg)
     (void)arg;
     UNIT_CHECK(ink_tls_thread == NULL);
     ink_heap_free(ink_heap_alloc(64), "free");
-    UNIT_CHECK(ink_tls_thread != NULL && ink_load_relaxed(&ink_tls_thread->generation) == ink_os_generation());
+    UNIT_CHECK(ink_tls_thread != NULL &&
+               ink_load_relaxed(&ink_tls_thread->generation) == ink_os_generation());
 }
 
 static void fork_in_thread(void *arg)
@@ -388,15 +391,16 @@ static void adopt_in_child(void *arg)
     after = ink_stats_collect();
     UNIT_CHECK(after.live_blocks == before.live_blocks);
     UNIT_CHECK(after.cached_blocks < before.cached_blocks);
-    UNIT_CHECK(after.free_blocks - before.free_blocks == before.cached_blocks - after.cached_blocks);
+    UNIT_CHECK(after.free_blocks - before.free_blocks ==
+               before.cached_blocks - after.cached_blocks);
     for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next) {
         UNIT_CHECK(thread == ink_tls_thread || ink_load_relaxed(&thread->state) == INK_THREAD_FREE);
-        for (unsigned class = 1; thread != ink_tls_thread && class < INK_CLASS_COUNT; class++)
+        for (unsigned class = 1; thread != ink_tls_thread && class < INK_CLASS_COUNT; class ++)
             UNIT_CHECK(ink_load_relaxed(&thread->c1.cursor[class]) == INK_NO_CURSOR);
     }
     (void)ink_trim();
     UNIT_CHECK(ink_stats_collect().live_blocks == before.live_blocks);
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         UNIT_CHECK(ink_freelist_depth(class) == 0);
 }
 
@@ -421,7 +425,7 @@ static void start_threads_first(void *arg)
     ink_heap_free(ink_heap_alloc(100000), "free");
     UNIT_CHECK(ink_load_relaxed(&ink_tls_thread->state) == INK_THREAD_LIVE);
     (void)ink_trim();
-    for (unsigned class = 1; class < INK_CLASS_COUNT; class++)
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         UNIT_CHECK(ink_freelist_depth(class) == 0);
 }
 
@@ -487,8 +491,7 @@ UNIT_MAIN(TEST(begin_of_outermost_turn_gives_own_cache),
           TEST(end_of_turn_while_all_must_be_turns_hides_the_cache),
           TEST(begin_of_inner_turns_gives_second_then_third_then_none),
           TEST(alloc_and_free_at_every_depth_conserve_blocks),
-          TEST(alloc_after_jump_out_of_a_turn_still_works),
-          TEST(end_of_thread_empties_its_caches),
+          TEST(alloc_after_jump_out_of_a_turn_still_works), TEST(end_of_thread_empties_its_caches),
           TEST(alloc_after_end_of_thread_works_without_cache),
           TEST(begin_after_tls_was_overwritten_finds_the_record),
           TEST(begin_in_child_renews_the_record),

@@ -135,7 +135,8 @@ void unit_assert_misuse(void (*body)(void *), void *arg, const char *fault, cons
     struct unit_end end = unit_child(body, arg);
     char line[256];
 
-    snprintf(line, sizeof line, "inkalloc: %s in %s(0x%jx)\n", fault, function, (uintmax_t)(uintptr_t)pointer);
+    snprintf(line, sizeof line, "inkalloc: %s in %s(0x%jx)\n", fault, function,
+             (uintmax_t)(uintptr_t)pointer);
     assert_string_equal(end.text, line);
     assert_true(WIFSIGNALED(end.status));
     assert_int_equal(WTERMSIG(end.status), SIGABRT);
@@ -196,7 +197,8 @@ void unit_threads(unsigned count, void (*body)(void *), void *args, size_t size)
     UNIT_CHECK(count <= UNIT_THREADS_MAX);
     UNIT_CHECK(pthread_barrier_init(&start, NULL, count) == 0);
     for (unsigned i = 0; i < count; i++) {
-        threads[i] = (struct unit_thread){.body = body, .arg = (char *)args + i * size, .start = &start};
+        threads[i] =
+            (struct unit_thread){.body = body, .arg = (char *)args + i * size, .start = &start};
         UNIT_CHECK(pthread_create(&ids[i], NULL, unit_thread_main, &threads[i]) == 0);
     }
     for (unsigned i = 0; i < count; i++)

@@ -13,22 +13,22 @@
 #include <cmocka.h>
 
 /* The program's main: runs the tests, or with -t those that match a pattern. */
-#define UNIT_MAIN(...)                                                                             \
-    int main(int argc, char **argv)                                                                \
-    {                                                                                              \
-        const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
-                                                                                                   \
-        unit_begin(argc, argv, tests, sizeof tests / sizeof tests[0]);                             \
-        return cmocka_run_group_tests(tests, NULL, NULL);                                          \
+#define UNIT_MAIN(...)                                                 \
+    int main(int argc, char **argv)                                    \
+    {                                                                  \
+        const struct CMUnitTest tests[] = {__VA_ARGS__};               \
+                                                                       \
+        unit_begin(argc, argv, tests, sizeof tests / sizeof tests[0]); \
+        return cmocka_run_group_tests(tests, NULL, NULL);              \
     }
 
 void unit_begin(int argc, char **argv, const struct CMUnitTest *tests, size_t count);
 
 /* For threads and children: says what does not hold and ends the process. */
-#define UNIT_CHECK(cond)                                                                           \
-    do {                                                                                           \
-        if (!(cond))                                                                               \
-            unit_fail(#cond, __FILE__, __LINE__);                                                  \
+#define UNIT_CHECK(cond)                          \
+    do {                                          \
+        if (!(cond))                              \
+            unit_fail(#cond, __FILE__, __LINE__); \
     } while (0)
 
 __attribute__((noreturn)) void unit_fail(const char *what, const char *file, int line);

@@ -10,7 +10,8 @@
 
 #define __set_errno(value) (errno = (value))
 #define attribute_hidden
-#define TIMEOUTFACTOR 1 /* on the programs' time limits; the environment variable of this name goes before it */
+#define TIMEOUTFACTOR \
+    1 /* on the programs' time limits; the environment variable of this name goes before it */
 #define libc_hidden_def(name)
 #define libc_hidden_proto(name)
 
