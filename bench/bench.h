@@ -22,6 +22,36 @@ static inline uint64_t bench_random(void)
     return bench_random_state = x;
 }
 
+/* A generator of its own for each thread: the same xorshift64 with the state at the caller's. */
+struct bench_rng {
+    uint64_t state;
+};
+
+/* Neighbouring seeds are spread over the states by an odd factor; the state must never be 0. */
+static inline struct bench_rng bench_rng_seeded(uint64_t seed)
+{
+    struct bench_rng rng;
+
+    rng.state = (seed + 1) * 0x9e3779b97f4a7c15u | 1;
+    return rng;
+}
+
+static inline uint64_t bench_rng_next(struct bench_rng *rng)
+{
+    uint64_t x = rng->state;
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return rng->state = x;
+}
+
+/* From 0 to bound - 1, bound < 2^32: a multiplication, as a division would cost as much as malloc. */
+static inline size_t bench_rng_below(struct bench_rng *rng, size_t bound)
+{
+    return (size_t)(((bench_rng_next(rng) >> 32) * (uint64_t)bound) >> 32);
+}
+
 /* The pointer goes through memory and comes back unknown to the compiler, which therefore cannot
  * drop the pair of malloc and free around it. */
 static inline void *keep(void *p)

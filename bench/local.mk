@@ -44,3 +44,5 @@ bench-freelist: bench/bench_freelist
 
 bench-quick: libinkalloc.la bench/bench_quick
 	@$(ink_interleave) $${ALLOCATORS:-inkalloc system} -- bench/bench_quick
+
+include $(top_srcdir)/bench/work.mk
