@@ -9,7 +9,7 @@
 #include "work.h"
 
 enum {
-    STEPS_DEFAULT = 1000000,
+    STEPS_DEFAULT = 700000,
     LIVE_DEFAULT = 1000,
     ALIGNMENT_MIN = 16,
     ALIGNMENTS = 9,

@@ -9,7 +9,7 @@
 #include "work.h"
 
 enum {
-    STEPS_DEFAULT = 400000,
+    STEPS_DEFAULT = 120000,
     LIVE_DEFAULT = 1000,
     SMALL_BYTES = 16,
     SMALL_OCTAVES = 9,

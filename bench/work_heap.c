@@ -11,7 +11,7 @@
 #include "work.h"
 
 enum {
-    MIB_DEFAULT = 128,
+    MIB_DEFAULT = 32,
     STEPS_DEFAULT = 300000,
     BLOCKS_PER_MIB = 2048,
     GRAIN_BYTES = 16,

@@ -9,7 +9,7 @@
  * on the kernel's transparent huge pages and on how a virtual machine maps its guest. */
 #include "work.h"
 
-enum { STEPS_DEFAULT = 1500, LIVE_DEFAULT = 20, LIVE_MAX = 1000, BASE_BYTES = 65536, OCTAVES = 7 };
+enum { STEPS_DEFAULT = 100, LIVE_DEFAULT = 20, LIVE_MAX = 1000, BASE_BYTES = 65536, OCTAVES = 7 };
 
 static char *touched_block(size_t bytes)
 {

@@ -4,7 +4,7 @@
  * that saves memory; Wilson, Johnstone, Neely & Boles, "Dynamic storage allocation: a survey and
  * critical review" (1995), name growth by realloc as one of the basic shapes of programs.  The
  * vectors take turns for STEPS turns, so that none can simply grow at the end of the heap.  Each
- * begins at 16 bytes; what it gains is written; at its limit of 1 MiB, or 32 MiB for one in sixteen,
+ * begins at 16 bytes; what it gains is written; at its limit of 1 MiB, or 32 MiB for one in eight,
  * it is freed and begins anew.
  *
  * Copying and page faults are most of the time: an allocator that moves pages by mremap wins for
@@ -12,12 +12,12 @@
 #include "work.h"
 
 enum {
-    VECTORS_DEFAULT = 32,
+    VECTORS_DEFAULT = 8,
     STEPS_DEFAULT = 160,
     FIRST_BYTES = 16,
     LIMIT_BYTES = 1 << 20,
     LARGE_LIMIT_BYTES = 32 << 20,
-    LARGE_ONE_IN = 16
+    LARGE_ONE_IN = 8
 };
 
 struct vector {
@@ -58,8 +58,7 @@ int main(int argc, char **argv)
     work_end(&a);
     for (size_t i = 0; i < count; i++) {
         vectors[i].doubles = i % 2 == 0;
-        vectors[i].limit =
-            i % LARGE_ONE_IN <= 1 && i >= LARGE_ONE_IN ? LARGE_LIMIT_BYTES : LIMIT_BYTES;
+        vectors[i].limit = i % LARGE_ONE_IN == LARGE_ONE_IN - 1 ? LARGE_LIMIT_BYTES : LIMIT_BYTES;
     }
     for (size_t step = 0; step < steps; step++)
         for (size_t i = 0; i < count; i++)

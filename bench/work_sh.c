@@ -9,7 +9,7 @@
  * random order cost more than the allocator does. */
 #include "work.h"
 
-enum { THREADS_DEFAULT = 1, WAVES_DEFAULT = 250, PLACES = 10000, SURVIVES_ONE_IN = 8, OCTAVES = 7 };
+enum { THREADS_DEFAULT = 1, WAVES_DEFAULT = 400, PLACES = 10000, SURVIVES_ONE_IN = 8, OCTAVES = 7 };
 
 enum order { LIFO, FIFO, RANDOM };
 
