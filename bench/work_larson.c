@@ -10,7 +10,8 @@
  * latency times every malloc and every free.  The figures contain the reading of the clock, which
  * alone is clock_p50, and whatever interrupts the thread: max is that of the scheduler on a loaded
  * machine, and so may be p999.  A time stamp counter that does not run at a constant rate makes them
- * wrong; one that advances in steps, as AMD's do by 10 ns, rounds them to its steps.  The CPU time of a latency run is that of the clock, not of the allocator. */
+ * wrong; one that advances in steps, as AMD's do by 10 ns, rounds them to its steps.  The CPU time of
+ * a latency run is that of the clock, not of the allocator. */
 #include <semaphore.h>
 
 #include "work.h"

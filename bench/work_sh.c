@@ -1,6 +1,6 @@
 /* Waves of small blocks freed in a given order: work_sh [lifo|fifo|random [THREADS [WAVES]]].
  *
- * After the idea of sh6bench and sh8bench, the benches of MicroQuill's SmartHeap (about 1996).
+ * After the idea of sh6bench and sh8bench, the benches of MicroQuill's SmartHeap (1990s).
  * Each thread fills an array of 10 000 places with blocks of 8 to 1023 bytes, each doubling half as
  * frequent, then frees them in the order of the first argument; one in eight survives, in a place
  * of the next wave, and may survive again.
