@@ -8,7 +8,9 @@
 # ALLOCATORS="inkalloc system libjemalloc2 mine=/opt/libmine.so" chooses who runs, ROUNDS=3 how
 # often.
 
-noinst_PROGRAMS = bench/bench_coldfree bench/bench_quick bench/bench_freelist
+noinst_PROGRAMS = bench/bench_coldfree bench/bench_quick bench/bench_freelist bench/measure bench/touch
+bench_measure_SOURCES = bench/measure.c
+bench_touch_SOURCES = bench/touch.c
 bench_bench_coldfree_SOURCES = bench/bench_coldfree.c bench/bench.h
 bench_bench_quick_SOURCES = bench/bench_quick.c bench/bench.h
 bench_bench_freelist_SOURCES = bench/bench_freelist.c bench/bench.h
@@ -46,3 +48,19 @@ bench-quick: libinkalloc.la bench/bench_quick
 	@$(ink_interleave) $${ALLOCATORS:-inkalloc system} -- bench/bench_quick
 
 include $(top_srcdir)/bench/work.mk
+
+# The library again, with its read-modify-writes counted: for bench/compare --shared and tests/shared_operations.sh.
+check_LTLIBRARIES += bench/libinkcounting.la
+bench_libinkcounting_la_SOURCES = $(INK_CORE_SOURCES) src/malloc.c src/operators.c bench/count.c
+bench_libinkcounting_la_CPPFLAGS = $(AM_CPPFLAGS) -DINK_COUNTING
+bench_libinkcounting_la_LIBADD = $(INK_HEAD_LIBS)
+bench_libinkcounting_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -rpath /nowhere \
+	-Wl,--version-script=$(srcdir)/src/inkalloc.map
+
+EXTRA_DIST += bench/compare bench/report bench/rows.ini bench/benchtests.sh $(ink_instrument) $(ink_rows_programs)
+ink_instrument = bench/instrument/__init__.py bench/instrument/allocators.py bench/instrument/inputs.py \
+	bench/instrument/instructions.py bench/instrument/machine.py bench/instrument/result.py \
+	bench/instrument/rows.py bench/instrument/runner.py bench/instrument/shared.py bench/instrument/stats.py \
+	bench/instrument/text.py
+ink_rows_programs = bench/programs/objects.py bench/programs/words.pl bench/programs/words.rb bench/programs/words.lua \
+	bench/programs/buffers.js bench/programs/words.awk bench/programs/tables.sql bench/programs/client.py

@@ -57,6 +57,7 @@ static INK_ALWAYS_INLINE void *ink_cache_try_alloc_tiny(size_t bytes, size_t *cl
 {
     const struct ink_constants *constants = &ink_constants;
 
+    INK_COUNT_CALL();
     ink_opaque(constants);
     *class = constants->class_of_byte[bytes];
     return ink_bin_try_alloc(constants, class, taken);
@@ -67,6 +68,7 @@ static INK_ALWAYS_INLINE void *ink_cache_try_alloc(size_t bytes, size_t *class, 
 {
     const struct ink_constants *constants = &ink_constants;
 
+    INK_COUNT_CALL();
     ink_opaque(constants);
     *class = constants->class_of_step[ink_class_step(bytes)];
     return ink_bin_try_alloc(constants, class, taken);
@@ -80,6 +82,7 @@ static INK_ALWAYS_INLINE bool ink_cache_try_free(void *p, size_t *class, intptr_
     uintptr_t base;
     ink_slot_t *slot;
 
+    INK_COUNT_CALL();
     *class = ink_window_class(p);
     ink_opaque(constants);
     *taken = ink_cache_take();

@@ -70,8 +70,8 @@ static inline bool ink_wide_commit(struct ink_wide_head *head, ink_wide_snapshot
     typedef ink_wide_pair_t __attribute__((may_alias)) whole_t;
     ink_wide_pair_t expected = ink_wide_pair(snapshot->version, snapshot->top);
 
-    if (__sync_bool_compare_and_swap((whole_t *)(void *)head->half, expected,
-                                     ink_wide_pair(version, top)))
+    if (INK_COUNT_CAS(__sync_bool_compare_and_swap((whole_t *)(void *)head->half, expected,
+                                                   ink_wide_pair(version, top))))
         return true;
     *snapshot = ink_wide_snapshot(head);
     return false;
@@ -95,8 +95,8 @@ static inline bool ink_wide_commit(struct ink_wide_head *head, ink_wide_snapshot
 {
     ink_wide_pair_t seen = ink_wide_pair(snapshot->version, snapshot->top);
 
-    if (__atomic_compare_exchange_n(&head->pair, &seen, ink_wide_pair(version, top), false,
-                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (INK_COUNT_CAS(__atomic_compare_exchange_n(&head->pair, &seen, ink_wide_pair(version, top),
+                                                  false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)))
         return true;
     *snapshot = ink_wide_snapshot_of(seen);
     return false;

@@ -125,6 +125,7 @@ INK_NOINLINE void *ink_heap_alloc_big(size_t bytes)
 {
     bool zeroed;
 
+    INK_COUNT_CALL();
     return ink_perturb_new(ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed));
 }
 
@@ -158,6 +159,7 @@ void *ink_heap_alloc_aligned(size_t bytes, size_t alignment)
 
     if (alignment <= INK_ALIGNMENT)
         return ink_heap_alloc(bytes);
+    INK_COUNT_CALL();
     class = ink_class_for_aligned(bytes, alignment);
     if (class != INK_CLASS_NONE)
         return ink_heap_alloc(ink_size_classes[class].size);

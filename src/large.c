@@ -106,8 +106,7 @@ static void ink_large_raise_peak(_Atomic size_t *peak, size_t value)
 {
     size_t old = ink_load_relaxed(peak);
 
-    while (value > old && !atomic_compare_exchange_weak_explicit(
-                              peak, &old, value, memory_order_relaxed, memory_order_relaxed))
+    while (value > old && !ink_cas_relaxed(peak, &old, value))
         continue;
 }
 

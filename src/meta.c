@@ -24,9 +24,7 @@ static void *ink_meta_bump(struct ink_meta_region *region, size_t bytes, size_t 
         start = ink_align_up((uintptr_t)region + used, alignment);
         if (start + bytes > (uintptr_t)region + region->bytes)
             return NULL;
-    } while (!atomic_compare_exchange_weak_explicit(&region->used, &used,
-                                                    start + bytes - (uintptr_t)region,
-                                                    memory_order_relaxed, memory_order_relaxed));
+    } while (!ink_cas_relaxed(&region->used, &used, start + bytes - (uintptr_t)region));
     return (void *)start;
 }
 

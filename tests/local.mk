@@ -61,7 +61,8 @@ check-long: all
 list-tests:
 	@echo $(TESTS)
 
-ink_build_tests = tests/exports.sh tests/head.sh tests/preloaded.sh tests/floors.sh tests/configure.sh tests/field_reports.sh
+ink_build_tests = tests/exports.sh tests/head.sh tests/preloaded.sh tests/floors.sh tests/configure.sh tests/wide_probe.sh \
+	tests/field_reports.sh
 TESTS += $(ink_build_tests)
 EXTRA_DIST += $(ink_build_tests) tests/run-test.sh tests/check-long.sh tests/under-inkalloc.sh tests/die-check.sh
 

@@ -1,0 +1,123 @@
+"""From runs to the result that tables, pages and JSON are made of; its format is described in docs/benchmarks.md."""
+
+import fnmatch
+from statistics import median
+
+from . import stats
+
+FORMAT = "inkalloc-compare 1"
+# Fewer rounds than these decide nothing.
+ROUNDS_TO_DECIDE = 8
+METRICS = ("cpu", "wall", "rss", "faults")
+
+
+def figures(row, run):
+    """The metrics of one run."""
+    usage, results = run
+    share = results[row.per][0] if row.per else 1.0
+    cpu = (usage["user_ns"] + usage["sys_ns"]) / share
+    if row.result:
+        cpu = stats.geometric_mean([results[name][0] for name in fnmatch.filter(results, row.result)])
+    return {"cpu": cpu, "wall": usage["wall_ns"] / share, "rss": usage["rss_bytes"], "faults": usage["faults"]}
+
+
+def summary_of(values, draws):
+    low, high = stats.interval(stats.medians(values, draws))
+    return {"median": median(values), "low": low, "high": high, "values": values}
+
+
+def add_ratios(cells, metric, draws):
+    """To the best of the row; the intervals are of the quotient, its rounds kept together."""
+    best = min(cells, key=lambda name: cells[name][metric]["median"])
+    base = stats.medians(cells[best][metric]["values"], draws)
+    for cell in cells.values():
+        own = stats.medians(cell[metric]["values"], draws)
+        bottom = cells[best][metric]["median"]
+        cell[metric]["ratio"] = cell[metric]["median"] / bottom if bottom else 1.0
+        ratios = [a / b if b else 1.0 for a, b in zip(own, base)]
+        cell[metric]["ratio_low"], cell[metric]["ratio_high"] = stats.interval(ratios)
+    return best
+
+
+def results_of(runs, draws):
+    names = [n for n in runs[0][1] if all(n in run[1] for run in runs)]
+    return {n: {**summary_of([run[1][n][0] for run in runs], draws), "unit": runs[0][1][n][1]} for n in names}
+
+
+def against(base, cell, draws):
+    """The ratio of CPU time to the base's: the median of the rounds' own ratios, its interval, and how probable it is by chance."""
+    ratios = [a / b for a, b in zip(cell["cpu"]["values"], base["cpu"]["values"])]
+    low, high = stats.interval(stats.medians(ratios, draws))
+    return median(ratios), low, high, stats.signed_rank([r - 1 for r in ratios])
+
+
+def row_result(row, runs, left_out, words):
+    """None when no allocator has run."""
+    whole = {name: list_ for name, list_ in runs.items() if list_ and name not in left_out}
+    if not whole:
+        return None
+    rounds = min(map(len, whole.values()))
+    draws = stats.resamples(rounds)
+    cells = {}
+    for name, list_ in whole.items():
+        per_run = [figures(row, run) for run in list_[:rounds]]
+        cells[name] = {metric: summary_of([f[metric] for f in per_run], draws) for metric in METRICS}
+        cells[name]["results"] = results_of(list_[:rounds], draws)
+        cells[name]["instructions"] = None
+    for metric in METRICS:
+        best = add_ratios(cells, metric, draws)
+        if metric == "cpu":
+            fastest = best
+    return {
+        "name": row.name, "group": row.group, "why": row.why, "command": " ".join(words), "rounds": rounds,
+        "cpu_unit": "ns", "per": row.result or row.per or "process", "best": fastest, "left_out": left_out, "cells": cells,
+        "noisy": any(
+            (c["cpu"]["high"] - c["cpu"]["low"]) / 2 > stats.NOISY * c["cpu"]["median"] for c in cells.values()),
+    }
+
+
+def add_verdicts(rows, base):
+    """All rows of one allocator are one family: of sixty true nothings, one in twenty would look like something."""
+    names = {name for row in rows for name in row["cells"]}
+    for row in rows:
+        if base in row["cells"]:
+            row["cells"][base]["verdict"] = "base"
+    for name in names - {base}:
+        both = [row for row in rows if name in row["cells"] and base in row["cells"]]
+        found = [against(row["cells"][base], row["cells"][name], stats.resamples(row["rounds"])) for row in both]
+        significant = stats.holm([f[3] for f in found])
+        for row, (ratio, low, high, _), sure in zip(both, found, significant):
+            word = stats.verdict(sure, ratio, low, high) if row["rounds"] >= ROUNDS_TO_DECIDE else "unclear"
+            row["cells"][name].update(verdict=word, against_base={"ratio": ratio, "low": low, "high": high})
+        for row in rows:
+            if name in row["cells"]:
+                row["cells"][name].setdefault("verdict", "unclear")
+
+
+def summarise(rows, groups, names):
+    """Geometric means of the ratios to the row's best, over the rows that every allocator has run."""
+    summary = []
+    for group in [*groups, "all"]:
+        mine = [r for r in rows if group in ("all", r["group"]) and all(n in r["cells"] for n in names)]
+        for name in names:
+            line = {"group": group, "allocator": name, "rows": len(mine)}
+            for metric in METRICS:
+                line[metric] = stats.geometric_mean([r["cells"][name][metric]["ratio"] for r in mine])
+            if mine:
+                summary.append(line)
+    return summary
+
+
+def build(groups, rows, runs, left_out, allocators, about):
+    """about: date, command, rounds, seconds, machine."""
+    names = [a.name for a in allocators]
+    found = [row_result(row, runs[row.name], left_out[row.name], row.run) for row in rows]
+    found = [row for row in found if row]
+    add_verdicts(found, names[0])
+    return {
+        "format": FORMAT, **about, "base": names[0],
+        "allocators": [vars(a) for a in allocators],
+        "groups": [{"name": n, "title": t} for n, t in groups.items() if any(r["group"] == n for r in found)],
+        "rows": found, "summary": summarise(found, groups, names),
+        "skipped": {r.name: left_out[r.name] for r in rows if not any(r.name == f["name"] for f in found)},
+    }
