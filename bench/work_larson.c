@@ -70,7 +70,7 @@ static double ns_per_tick(void)
 #endif
 }
 
-/* -- the histogram: 32 even steps to each doubling, whose middles are off by at most 1.6 % -- */
+/* ---- the histogram: 32 even steps to each doubling, their middles off by 1.6 % at most ---- */
 
 enum {
     STEP_BITS = 5,
