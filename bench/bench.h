@@ -46,7 +46,7 @@ static inline uint64_t bench_rng_next(struct bench_rng *rng)
     return rng->state = x;
 }
 
-/* From 0 to bound - 1, bound < 2^32: a multiplication, as a division would cost as much as malloc. */
+/* From 0 to bound - 1, bound < 2^32: by multiplication, as a division costs as much as malloc. */
 static inline size_t bench_rng_below(struct bench_rng *rng, size_t bound)
 {
     return (size_t)(((bench_rng_next(rng) >> 32) * (uint64_t)bound) >> 32);

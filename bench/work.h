@@ -1,6 +1,6 @@
-/* What the workloads (work_*.c) share beside bench.h: their arguments, mappings for pointer arrays,
- * threads and the drawing of sizes.  The malloc they measure is the one the process was started
- * with; nothing here calls it. */
+/* What the workloads (work_*.c) share beside bench.h: their arguments, mappings for pointer
+ * arrays, threads and the drawing of sizes.  The malloc they measure is the one the process was
+ * started with; nothing here calls it. */
 #ifndef INK_WORK_H
 #define INK_WORK_H
 

@@ -2,7 +2,7 @@
 # (LD_PRELOAD) or on libc's.  Each does a fixed amount of work; CPU time, memory and page faults are the
 # runner's to measure.  What each is and whose description it follows stands in its file.
 #
-# -O2 whatever the tree's default is; a -O in CFLAGS still comes last and wins, and the programs then say so.
+# -O2 whatever the tree's flags are, but a -O in CFLAGS comes last and wins; after -O0 the programs say so.
 
 work_cflags = $(AM_CFLAGS) -O2 -pthread
 work_sources = bench/work.h bench/bench.h

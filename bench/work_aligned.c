@@ -1,9 +1,10 @@
 /* Aligned blocks: work_aligned [STEPS [LIVE]].
  *
- * A churn like that of Larson & Krishnan (1998), one thread, with posix_memalign and aligned_alloc
- * by turns: vector code, lines of a cache, buffers for direct I/O.  The alignment is 16, 32, ... or
- * 4096, each as frequent, the size even from 1 to 4096 bytes; aligned_alloc's is rounded up to the
- * alignment, as C11 wants it.  LIVE places, STEPS replacements of a random one.
+ * A churn like that of Larson & Krishnan (1998), one thread, with posix_memalign and
+ * aligned_alloc by turns: vector code, lines of a cache, buffers for direct I/O.  The alignment
+ * is 16, 32, ... or 4096, each as frequent, the size even from 1 to 4096 bytes; aligned_alloc's
+ * is rounded up to the alignment, as C11 wants it.  LIVE places, STEPS replacements of a random
+ * one.
  *
  * Real programs ask for large alignments much more rarely; this weighs them on purpose. */
 #include "work.h"

@@ -1,9 +1,10 @@
 /* Zeroed blocks: work_calloc [STEPS [LIVE]].
  *
- * A churn like that of Larson & Krishnan (1998), one thread, with calloc in place of malloc: parsers
- * and interpreters take their tables so.  LIVE places hold blocks of 16 bytes to 8 KiB, log-uniform;
- * one in 512 is of 64 KiB to 1 MiB.  STEPS times the block of a random place is replaced, read
- * whole, which proves it zero, and written whole, so that a block that comes again is not.
+ * A churn like that of Larson & Krishnan (1998), one thread, with calloc in place of malloc:
+ * parsers and interpreters take their tables so.  LIVE places hold blocks of 16 bytes to 8 KiB,
+ * log-uniform; one in 512 is of 64 KiB to 1 MiB.  STEPS times the block of a random place is
+ * replaced, read whole, which proves it zero, and written whole, so that a block that comes again
+ * is not.
  *
  * The reading and writing cost as much under every allocator and dilute the difference. */
 #include "work.h"

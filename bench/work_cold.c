@@ -1,9 +1,10 @@
 /* Many small blocks freed in random order: work_cold [BLOCKS [TIMES]].
  *
- * What bench_coldfree times apart, as one workload: BLOCKS blocks of 48 bytes are taken and written
- * in order and freed in an order drawn before, TIMES times, so that nearly every free meets a block
- * that the caches have forgotten: the end of a program with a large graph of objects.  No
- * publication describes it; the price of such a free is a field report's (bench_coldfree).
+ * What bench_coldfree times apart, as one workload: BLOCKS blocks of 48 bytes are taken and
+ * written in order and freed in an order drawn before, TIMES times, so that nearly every free
+ * meets a block that the caches have forgotten: the end of a program with a large graph of
+ * objects.  No publication describes it; the price of such a free is a field report's
+ * (bench_coldfree).
  *
  * The second time the lists are in the order of the frees, and taking is cold as well unless the
  * allocator sorts.  The drawing of the order is in the CPU time, a few per cent of it. */

@@ -6,8 +6,8 @@
 // YCSB" (2010): STEPS times a random key of 20 000 is inserted or overwritten (40 %), erased (20 %)
 // or looked up (40 %) in the hashed map, and every fourth time in the ordered one too.
 //
-// operations counts the calls of the maps: to count malloc's, operators of our own would have to hide
-// the allocator's.  Hashing and comparing strings is more than half of the time.
+// operations counts the calls of the maps: to count malloc's, operators of our own would have to
+// hide the allocator's.  Hashing and comparing strings is more than half of the time.
 #include <algorithm>
 #include <map>
 #include <string>

@@ -2,10 +2,10 @@
  *
  * After cache-thrash and cache-scratch of Berger, McKinley, Blumofe & Wilson, "Hoard: a scalable
  * memory allocator for multithreaded applications" (2000).  In each of ROUNDS rounds each thread
- * takes 64 blocks of 8 bytes, writes every one WRITES times and frees them.  passive: main has taken
- * 64 blocks for each thread before, by turns, and the threads begin by freeing theirs, which an
- * allocator with caches hands out again.  Berger's threads hold one block each; 64 give a number of
- * lines that can be compared.
+ * takes 64 blocks of 8 bytes, writes every one WRITES times and frees them. passive: main has
+ * taken 64 blocks for each thread before, by turns, and the threads begin by freeing theirs,
+ * which an allocator with caches hands out again.  Berger's threads hold one block each; 64 give
+ * a number of lines that can be compared.
  *
  * shared_lines is the number of 64-byte lines that hold live blocks of two threads at the end of
  * the last round, shared_lines_start the same for the blocks that main dealt out.  The CPU time

@@ -1,13 +1,13 @@
 /* A steady churn in a large heap: work_heap [MIB [STEPS]].
  *
- * A heap of MIB MiB is filled with blocks of 16 to 1008 bytes, 512 on the average, then STEPS random
- * ones are replaced; steady is the CPU time of one replacement.  It is the cache of a server, such as
- * memcached's (Fitzpatrick, "Distributed caching with memcached", 2004), and asks how the price of
- * malloc and free grows with the memory that is live.
+ * A heap of MIB MiB is filled with blocks of 16 to 1008 bytes, 512 on the average, then STEPS
+ * random ones are replaced; steady is the CPU time of one replacement.  It is the cache of a
+ * server, such as memcached's (Fitzpatrick, "Distributed caching with memcached", 2004), and asks
+ * how the price of malloc and free grows with the memory that is live.
  *
  * Much of a replacement is the misses of caches and of the TLB on the block itself, under every
- * allocator; transparent huge pages change that.  The heap is not freed at the end: a program that
- * ends does not either.  Less memory than one and a half times MIB: exit 77, which skips. */
+ * allocator; transparent huge pages change that.  The heap is not freed at the end: a program
+ * that ends does not either.  Less memory than one and a half times MIB: exit 77, which skips. */
 #include "work.h"
 
 enum {

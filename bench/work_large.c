@@ -1,12 +1,13 @@
 /* Large blocks: work_large [STEPS [LIVE]].
  *
- * After the idea of malloc-large in mimalloc-bench (Daan Leijen, 2019), with smaller blocks: programs
- * that read files, images or messages whole.  LIVE places hold blocks of 64 KiB to 8 MiB, log-uniform; STEPS times the block of a random one is replaced and the first
- * byte of each of its pages is written.
+ * After the idea of malloc-large in mimalloc-bench (Daan Leijen, 2019), with smaller blocks:
+ * programs that read files, images or messages whole.  LIVE places hold blocks of 64 KiB to 8
+ * MiB, log-uniform; STEPS times the block of a random one is replaced and the first byte of each
+ * of its pages is written.
  *
- * Most of the time is the kernel's, for page faults (25 us each on one virtual machine, well below
- * 1 us on bare metal): it depends on whether the allocator gives memory back at once, on the kernel's
- * transparent huge pages and on how a virtual machine maps its guest. */
+ * Most of the time is the kernel's, for page faults (25 us each on one virtual machine, well
+ * below 1 us on bare metal): it depends on whether the allocator gives memory back at once, on
+ * the kernel's transparent huge pages and on how a virtual machine maps its guest. */
 #include "work.h"
 
 enum { STEPS_DEFAULT = 60, LIVE_DEFAULT = 20, LIVE_MAX = 1000, BASE_BYTES = 65536, OCTAVES = 7 };

@@ -1,17 +1,18 @@
-/* A server whose threads come and go: work_larson [plain|latency [THREADS [GENERATIONS [STEPS]]]].
+/* A server whose threads come and go: work_larson [plain|latency [THREADS [GENERATIONS
+ * [STEPS]]]].
  *
  * After Larson & Krishnan, "Memory allocation for long-running server applications" (1998).  Each
  * of THREADS chains owns 1000 slots with blocks of 8 to 1024 bytes.  A thread replaces the blocks
- * of STEPS random slots, then starts a new thread, which inherits the slots, and ends; this is done
- * GENERATIONS times.  So most blocks that are young in a generation are freed by a thread that did
- * not take them, after the death of the one that did.  The original counts the operations done in
- * a given time; this one does a given number.
+ * of STEPS random slots, then starts a new thread, which inherits the slots, and ends; this is
+ * done GENERATIONS times.  So most blocks that are young in a generation are freed by a thread
+ * that did not take them, after the death of the one that did.  The original counts the
+ * operations done in a given time; this one does a given number.
  *
  * latency times every malloc and every free.  The figures contain the reading of the clock, which
- * alone is clock_p50, and whatever interrupts the thread: max is that of the scheduler on a loaded
- * machine, and so may be p999.  A time stamp counter that does not run at a constant rate makes them
- * wrong; one that advances in steps, as AMD's do by 10 ns, rounds them to its steps.  The CPU time of
- * a latency run is that of the clock, not of the allocator. */
+ * alone is clock_p50, and whatever interrupts the thread: max is that of the scheduler on a
+ * loaded machine, and so may be p999.  A time stamp counter that does not run at a constant rate
+ * makes them wrong; one that advances in steps, as AMD's do by 10 ns, rounds them to its steps.
+ * The CPU time of a latency run is that of the clock, not of the allocator. */
 #include <semaphore.h>
 
 #include "work.h"
@@ -69,7 +70,7 @@ static double ns_per_tick(void)
 #endif
 }
 
-/* ---- the histogram: 32 even steps to each doubling; their middles are off by 1.6 % at most ---- */
+/* ---- the histogram: 32 even steps to each doubling, their middles off by 1.6 % at most ---- */
 
 enum {
     STEP_BITS = 5,

@@ -1,15 +1,15 @@
 /* How near malloc comes to the least that is possible: work_limit [PAIRS [STEPS]].
  *
- * Two loops, each by malloc and free and by an inlined list per size class: PAIRS times one block of
- * 64 bytes comes and goes; and STEPS times one of 1000 blocks of 16 to 1015 bytes is replaced.  The
- * list is the segregated free list that Wilson, Johnstone, Neely & Boles describe ("Dynamic storage
- * allocation: a survey and critical review", 1995): local to the thread, links within the blocks,
- * classes 16 bytes apart, memory carved from one mapping.  It is told the size when a block is freed,
- * checks nothing and gives nothing back: what a call, a look-up of the size, or a check costs is the
- * difference.
+ * Two loops, each by malloc and free and by an inlined list per size class: PAIRS times one block
+ * of 64 bytes comes and goes; and STEPS times one of 1000 blocks of 16 to 1015 bytes is replaced.
+ * The list is the segregated free list that Wilson, Johnstone, Neely & Boles describe ("Dynamic
+ * storage allocation: a survey and critical review", 1995): local to the thread, links within the
+ * blocks, classes 16 bytes apart, memory carved from one mapping.  It is told the size when a
+ * block is freed, checks nothing and gives nothing back: what a call, a look-up of the size, or a
+ * check costs is the difference.
  *
- * The times are CPU time of this thread alone.  operations counts the calls of malloc and free, but
- * the CPU time of the process is that of both halves. */
+ * The times are CPU time of this thread alone. operations counts the calls of malloc and free,
+ * but the CPU time of the process is that of both halves. */
 #include "work.h"
 
 enum {

@@ -1,10 +1,11 @@
 /* Random stress with blocks that change hands: work_mstress [THREADS [ROUNDS [STEPS]]].
  *
  * After the idea of test-stress of mimalloc (Daan Leijen, Microsoft, 2018 on).  In each of ROUNDS
- * rounds THREADS new threads take STEPS steps: a random one of the thread's 2000 places is emptied
- * or filled, and one step in eight exchanges it with one of 1000 places that all threads share.
- * Sizes are 8 bytes to 64 KiB, each doubling half as frequent.  At the end of a round one block in
- * sixteen is retained for some rounds, and the rest is freed.  In the end main frees everything.
+ * rounds THREADS new threads take STEPS steps: a random one of the thread's 2000 places is
+ * emptied or filled, and one step in eight exchanges it with one of 1000 places that all threads
+ * share.  Sizes are 8 bytes to 64 KiB, each doubling half as frequent.  At the end of a round one
+ * block in sixteen is retained for some rounds, and the rest is freed.  In the end main frees
+ * everything.
  *
  * A block bears its size, which is checked before it is freed.  Which thread gets which shared
  * block depends on the scheduler, so the number of operations differs by a few from run to run. */

@@ -1,9 +1,10 @@
 /* The loop of InkFreeList's own bench: work_origin [THREADS [PAIRS [BATCH]]].
  *
- * After benchmark_FreeList of Apache Traffic Server (tools/benchmark): each thread takes an item of
- * 64 bytes, fills it with its number and gives it back, PAIRS times, with malloc and free in place
- * of the list.  BATCH items, one in the original, are taken before they are given back.  The
- * threads start at a barrier, which the original does not have, as it times their creation too.
+ * After benchmark_FreeList of Apache Traffic Server (tools/benchmark): each thread takes an item
+ * of 64 bytes, fills it with its number and gives it back, PAIRS times, with malloc and free in
+ * place of the list.  BATCH items, one in the original, are taken before they are given back.
+ * The threads start at a barrier, which the original does not have, as it times their creation
+ * too.
  *
  * Every cache of a thread answers this loop from its first entry: it shows the shortest path and
  * nothing else, and on a shared machine the neighbours. */

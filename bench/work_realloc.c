@@ -1,11 +1,11 @@
 /* Vectors that grow by realloc: work_realloc [VECTORS [STEPS]].
  *
- * The pattern is that of a growing array, with the two usual factors: doubling, and the tenth more
- * that saves memory.  Wilson, Johnstone, Neely & Boles, "Dynamic storage allocation: a survey and
- * critical review" (1995), describe ramps, growth that goes on, as a basic shape of programs.  The
- * vectors take turns for STEPS turns, so that none can simply grow at the end of the heap.  Each
- * begins at 16 bytes; what it gains is written; at its limit of 1 MiB, or 32 MiB for one in eight,
- * it is freed and begins anew.
+ * The pattern is that of a growing array, with the two usual factors: doubling, and the tenth
+ * more that saves memory.  Wilson, Johnstone, Neely & Boles, "Dynamic storage allocation: a
+ * survey and critical review" (1995), describe ramps, growth that goes on, as a basic shape of
+ * programs.  The vectors take turns for STEPS turns, so that none can simply grow at the end of
+ * the heap.  Each begins at 16 bytes; what it gains is written; at its limit of 1 MiB, or 32 MiB
+ * for one in eight, it is freed and begins anew.
  *
  * Copying and page faults are most of the time: an allocator that moves pages by mremap wins for
  * reasons that small vectors would not show. */

@@ -1,12 +1,12 @@
 /* Waves of small blocks freed in a given order: work_sh [lifo|fifo|random [THREADS [WAVES]]].
  *
- * After the idea of sh6bench and sh8bench, the benches of MicroQuill's SmartHeap (1990s).
- * Each thread fills an array of 10 000 places with blocks of 8 to 1023 bytes, each doubling half as
+ * After the idea of sh6bench and sh8bench, the benches of MicroQuill's SmartHeap (1990s).  Each
+ * thread fills an array of 10 000 places with blocks of 8 to 1023 bytes, each doubling half as
  * frequent, then frees them in the order of the first argument; one in eight survives, in a place
  * of the next wave, and may survive again.
  *
- * The blocks of a wave fit the second level of a usual cache, or nearly: a smaller cache makes the
- * random order cost more than the allocator does. */
+ * The blocks of a wave fit the second level of a usual cache, or nearly: a smaller cache makes
+ * the random order cost more than the allocator does. */
 #include "work.h"
 
 enum { THREADS_DEFAULT = 1, WAVES_DEFAULT = 400, PLACES = 10000, SURVIVES_ONE_IN = 8, OCTAVES = 7 };

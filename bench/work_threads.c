@@ -1,14 +1,15 @@
 /* Many threads: work_threads [churn|crowd [THREADS [STEPS]]].
  *
  * churn: THREADS threads, two at once, live for 200 replacements of mixed small blocks each and
- * leave eight blocks, which main frees: a server with one thread for each request, whose state per
- * thread the allocator must make and unmake.  crowd: THREADS threads at once, each replacing random
- * ones of 200 blocks of 16 to 1015 bytes STEPS times, on whatever cores there are: the scheduler
- * stops them within an operation.  The threads that end and the threads beyond the
+ * leave eight blocks, which main frees: a server with one thread for each request, whose state
+ * per thread the allocator must make and unmake. crowd: THREADS threads at once, each replacing
+ * random ones of 200 blocks of 16 to 1015 bytes STEPS times, on whatever cores there are: the
+ * scheduler stops them within an operation.  The threads that end and the threads beyond the
  * processors are cases which Berger et al.'s "Hoard" (2000) discusses; the loops are our own.
  *
  * In churn most of the time is the kernel's, for making and ending the thread, under every
- * allocator.  operations counts malloc and free of the threads' own, not what pthread_create takes. */
+ * allocator. operations counts malloc and free of the threads' own, not what pthread_create
+ * takes. */
 #include "work.h"
 
 enum {

@@ -1,11 +1,11 @@
 /* Linked structures of small nodes: work_tree [tree|list [ROUNDS]].
  *
- * tree: a binary search tree of 20 000 random keys is built, then ROUNDS times a quarter of the keys
- * is deleted and as many new ones are inserted, then it is freed.  Insertion and deletion are those
- * of Hibbard, "Some combinatorial properties of certain trees" (1962), not balanced.  list: nodes are
- * pushed on the fronts of 1000 random lists or removed from a random list, one of its first four.
- * That most blocks of a program are few sizes of small nodes was measured by Zorn & Grunwald,
- * "Empirical measurements of six allocation-intensive C programs" (1992).
+ * tree: a binary search tree of 20 000 random keys is built, then ROUNDS times a quarter of the
+ * keys is deleted and as many new ones are inserted, then it is freed.  Insertion and deletion
+ * are those of Hibbard, "Some combinatorial properties of certain trees" (1962), not balanced.
+ * list: nodes are pushed on the fronts of 1000 random lists or removed from a random list, one of
+ * its first four.  That most blocks of a program are few sizes of small nodes was measured by
+ * Zorn & Grunwald, "Empirical measurements of six allocation-intensive C programs" (1992).
  *
  * Walking the nodes is much of the time, and depends on where the allocator puts them: that is
  * meant to count.  A node is 40 bytes in the tree and 24 in the lists. */

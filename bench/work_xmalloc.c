@@ -1,9 +1,9 @@
 /* Blocks taken by one thread and freed by another: work_xmalloc [PAIRS [BATCHES]].
  *
  * After the idea of Lever & Boreham, "malloc() performance in a multithreaded Linux environment"
- * (2000).  In each of PAIRS pairs a producer takes BATCHES batches of 512 blocks, mostly small, and
- * hands them through a bounded queue to a consumer, which frees them.  No block is ever freed by
- * the thread that took it.
+ * (2000).  In each of PAIRS pairs a producer takes BATCHES batches of 512 blocks, mostly small,
+ * and hands them through a bounded queue to a consumer, which frees them.  No block is ever freed
+ * by the thread that took it.
  *
  * The producer fills the queue's own places and holds the lock once per batch only, so the queue
  * costs little; but on a busy machine the two sides may take turns rather than run at once, and
