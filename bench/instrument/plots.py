@@ -22,13 +22,14 @@ from report_data import Result, Row, Stat  # noqa: E402
 
 WIDTH = 440  # CSS pixels; one is a point of matplotlib's at 72 dpi
 TEXT, SMALL = 11.5, 10.5
-CHARACTER = 6.0  # a generous width of one at TEXT, for room and overlaps
+CHARACTER = 6.8  # a generous width of one at TEXT, for room and overlaps
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 INK, MUTED, GRID, PAPER = "#fe0201", "#fe0202", "#fe0203", "#fe0204"
 VARIABLES = {INK: "--ink", MUTED: "--muted", GRID: "--grid", PAPER: "--paper"}
 SERIES = [f"#fe01{index:02x}" for index in range(len(MARKERS))]
 VARIABLES.update({colour: f"--series-{index}" for index, colour in enumerate(SERIES)})
-RATIO_TICKS = [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500, 1000]
+FINE_TICKS = [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3]
+COARSE_TICKS = [1, 1.5, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 10000]
 SETTINGS = {
     "svg.fonttype": "none", "font.size": TEXT, "font.family": "DejaVu Sans", "text.color": INK,
     "axes.edgecolor": MUTED, "axes.labelcolor": INK, "xtick.color": MUTED, "ytick.color": MUTED,
@@ -55,7 +56,8 @@ def shortened(text: str, length: int) -> str:
 def look(index: int) -> Dict[str, Any]:
     """Colour and marker of a series; the first is the one the page is about."""
     first, turn = index == 0, index % len(MARKERS)
-    return {"color": SERIES[turn], "marker": MARKERS[turn], "markersize": 8 if first else 5.5,
+    size = 8.5 if first else 7.5 if MARKERS[turn] in "^v*" else 6  # those look smaller than they are
+    return {"color": SERIES[turn], "marker": MARKERS[turn], "markersize": size,
             "markeredgecolor": PAPER, "markeredgewidth": 0.7, "zorder": 20 - index}
 
 
@@ -115,13 +117,12 @@ def to_svg(figure: Figure, key: str, title: str) -> str:
     return re.sub(r"\n\s*", "\n", scoped(styled(head + body), re.sub(r"[^a-z0-9]+", "-", key)))
 
 
-def ticks_between(low: float, high: float, candidates: List[float], pixels: float,
-                  label: Callable[[float], str]) -> List[float]:
+def ticks_between(low: float, high: float, candidates: List[float], pixels: float) -> List[float]:
     """Candidates on a logarithmic axis whose labels do not touch."""
     chosen: List[float] = []
     scale = pixels / max(math.log(high / low), 1e-9)
     for tick in candidates:
-        room = (len(label(tick)) + 1.5) * CHARACTER
+        room = (len(f"{tick:g}") + 1) * CHARACTER
         if low <= tick <= high and (not chosen or math.log(tick / chosen[-1]) * scale >= room):
             chosen.append(tick)
     return chosen
@@ -142,7 +143,7 @@ def log_axis(axes: Any, low: float, high: float, pixels: float) -> None:
     """A logarithmic y axis of times, with ticks at 1, 2 and 5 or finer where the range is small."""
     low, high = low / 1.15, high * 1.15
     decades = math.log10(high / low)
-    steps = [1, 2, 3, 4, 5, 6, 8] if decades < 0.8 else [1, 2, 5] if decades < 2.2 else [1]
+    steps = [1, 2, 3, 4, 5, 6, 8] if decades < 0.8 else [1, 2, 3, 5] if decades < 1.4 else [1, 2, 5] if decades < 2.2 else [1]
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
     scale = pixels / math.log(high / low)
@@ -163,7 +164,7 @@ def dot_plot(result: Result, measure: str, key: str, title: str, rows: List[Row]
     if not stats:
         return None
     labels = [shortened(row["name"] + (" " + data.NOISY_SIGN if row.get("noisy") else ""), 22) for row in rows]
-    left = max(40, max(map(len, labels)) * CHARACTER + 8)
+    left = max(40, max(map(len, labels)) * CHARACTER + 10)
     top, bottom, band = legend_layout(names)[1], 36, 10 + 4.2 * len(names)
     figure, axes = canvas(top + bottom + band * len(rows), left, top, bottom)
     low = min(1.0, min(s.ratio_low or 1.0 for s in stats)) / 1.03
@@ -182,7 +183,8 @@ def dot_plot(result: Result, measure: str, key: str, title: str, rows: List[Row]
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_yticks(range(len(rows)), [literal(label) for label in labels])
     axes.tick_params(axis="y", length=0)
-    set_ticks(axes.xaxis, ticks_between(low, high, RATIO_TICKS, WIDTH - left - 14, "{:g}".format), "{:g}".format)
+    ticks = FINE_TICKS if high < FINE_TICKS[-1] else COARSE_TICKS
+    set_ticks(axes.xaxis, ticks_between(low, high, ticks, WIDTH - left - 14), "{:g}".format)
     axes.set_xlabel("times the row's best (lower is better)")
     add_legend(figure, axes, result, names)
     return to_svg(figure, key, title)
@@ -233,9 +235,8 @@ def scatter_plot(result: Result) -> Optional[Plot]:
     axes.set_axisbelow(True)
     places = label_places(pixels, list(found), (wide, high))
     for (name, (x, y)), (dx, dy, side) in zip(found.items(), places):
-        first = index[name] == 0
-        style = look(index[name])
-        axes.plot([x], [y], linestyle="none", **{**style, "markersize": 13 if first else 9})
+        first, style = index[name] == 0, look(index[name])
+        axes.plot([x], [y], linestyle="none", **{**style, "markersize": 1.5 * style["markersize"]})
         axes.annotate(literal(name), (x, y), (dx, dy), textcoords="offset points", ha=side, va="center",
                       fontsize=TEXT + (1 if first else 0), weight="bold" if first else "normal", zorder=40)
     axes.set_xlim(*x_range)

@@ -15,6 +15,7 @@ from report_data import Result
 from report_tables import Cell, Line, Section, Table
 
 HERE = Path(__file__).resolve().parent
+FIRST = 16  # losses to show before the reader asks for more; the tables have them all
 LEGEND = ("★ and bold: the row's best. ▼ faster, ▲ slower, = same, ? unclear: CPU time against {base}. "
           "{noisy} noisy row.")
 
@@ -34,21 +35,23 @@ def sign(character: str, said: str) -> str:
             f'<span class="said"> {escape(said)}</span>')
 
 
-def html_cell(cell: Cell, text: bool) -> str:
+def html_cell(cell: Cell, text: bool, judged: bool) -> str:
+    """A figure; where a table gives verdicts, every cell has room for one, so that figures align."""
     if cell.missing:
         return f'<td class="missing">{escape(cell.main)}<small>{escape(cell.missing)}</small></td>'
-    marks = sign("★", "best") if cell.best else ""
-    if cell.verdict:
-        marks += sign(tables.VERDICTS[cell.verdict], cell.verdict)
+    best = sign("★", "best") if cell.best else ""
+    verdict = sign(tables.VERDICTS[cell.verdict], cell.verdict) if cell.verdict else ""
+    if judged and not verdict:
+        verdict = '<span class="sign"></span>'
     small = f"<small>{escape(cell.detail)}</small>" if cell.detail else ""
     kind = ' class="best"' if cell.best else ' class="text"' if text else ""
-    return f"<td{kind}>{escape(cell.main)}{marks}{small}</td>"
+    return f"<td{kind}>{best}{escape(cell.main)}{verdict}{small}</td>"
 
 
-def html_line(line: Line, with_why: bool, text: bool) -> str:
+def html_line(line: Line, with_why: bool, text: bool, judged: bool) -> str:
     head = escape(line.head) + (sign(data.NOISY_SIGN, "noisy") if line.noisy else "")
     head += f"<small>{escape(line.note)}</small>" if line.note else ""
-    cells = "".join(html_cell(cell, text) for cell in line.cells)
+    cells = "".join(html_cell(cell, text, judged) for cell in line.cells)
     why = f'<td class="text why">{escape(line.why)}</td>' if with_why else ""
     return f'<tr><th scope="row">{head}</th>{cells}{why}</tr>'
 
@@ -60,20 +63,24 @@ def html_table(table: Table, number: int) -> str:
     kind = ' class="text"' if text else ""
     heads = "".join(f'<th scope="col"{kind}>{escape(column)}</th>' for column in table.columns)
     why = '<th scope="col" class="text">what it is for</th>' if with_why else ""
-    lines = "\n".join(html_line(line, with_why, text) for line in table.lines)
+    judged = any(cell.verdict for line in table.lines for cell in line.cells)
+    lines = "\n".join(html_line(line, with_why, text, judged) for line in table.lines)
     return (f'<div class="scroll" role="region" tabindex="0" aria-labelledby="{key}"><table>\n'
-            f'<caption id="{key}">{escape(table.caption)}</caption>\n'
+            f'<caption id="{key}"><span>{escape(table.caption)}</span></caption>\n'
             f'<thead><tr><th scope="col">{escape(table.head)}</th>{heads}{why}</tr></thead>\n'
             f"<tbody>\n{lines}\n</tbody></table></div>")
 
 
-def html_section(section: Section, plots: List[Tuple[str, str]], number: int) -> str:
+def html_section(section: Section, plots: List[Tuple[str, str]], number: int, first: str = "") -> str:
+    """A heading, plots in columns, then what may stand side by side: first, and the tables."""
     parts = [f'<section id="{section.key}"><h2>{escape(section.title)}</h2>']
     parts += [f"<p>{escape(text)}</p>" for text in section.intro]
     figures = [f"<figure><figcaption>{escape(caption)}</figcaption>\n{svg}</figure>" for caption, svg in plots]
-    if figures:
+    written = [first] + [html_table(table, number * 1000 + i) for i, table in enumerate(section.tables)]
+    if len(figures) > 1:
         parts.append('<div class="plots">' + "\n".join(figures) + "</div>")
-    written = [html_table(table, number * 1000 + i) for i, table in enumerate(section.tables)]
+    else:  # a single one may stand beside a table
+        written = figures + written
     parts.append('<div class="tables">' + "\n".join(written) + "</div></section>")
     return "\n".join(parts)
 
@@ -82,13 +89,19 @@ def html_pairs(pairs: List[Tuple[str, str]]) -> str:
     return "<dl>" + "\n".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in pairs) + "</dl>"
 
 
+def html_list(items: List[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>" if items else ""
+
+
 def html_losses(result: Result) -> str:
     parts = []
     for measure in ("cpu", "rss"):
         opening, phrases = tables.loss_sentence(result, measure)
-        items = "".join(f"<li>{escape(phrase)}</li>" for phrase in phrases)
         if opening:
-            parts.append(f'<div class="losses">{escape(opening)}' + (f"<ul>{items}</ul>" if items else "") + "</div>")
+            shown, rest = html_list(phrases[:FIRST]), html_list(phrases[FIRST:])
+            if rest:
+                shown += f"<details><summary>{len(phrases) - FIRST} more</summary>{rest}</details>"
+            parts.append(f'<div class="losses">{escape(opening)}{shown}</div>')
     return "\n".join(parts)
 
 
@@ -99,7 +112,7 @@ def html_page(result: Result) -> str:
     used = [s for s in tables.sections(result) if s.tables or drawn.get(s.key)]
     how = Section("measured", "What was measured", [], [tables.versions_table(result)])
     body = [html_section(used[0], drawn.get(used[0].key, []), 0),
-            html_section(how, [], 1).replace("</h2>", "</h2>" + html_pairs(tables.machine_facts(result)), 1)]
+            html_section(how, [], 1, html_pairs(tables.machine_facts(result)))]
     body += [html_section(s, drawn.get(s.key, []), i + 2) for i, s in enumerate(used[1:])]
     body.append('<section id="reading"><h2>How to read this</h2>' + html_pairs(tables.reading(result))
                 + "</section>")
@@ -112,9 +125,10 @@ def html_page(result: Result) -> str:
 
 
 def page_title(result: Result) -> str:
-    others = len(data.allocators(result)) - 1
-    name = data.base(result)
-    return f"{name} against {others} other allocator{'s' * (others != 1)}" if others else f"{name}, measured alone"
+    name, others = data.base(result), data.others(result)
+    if not others:
+        return f"{name}, measured alone"
+    return f"{name} against " + (others[0] if len(others) == 1 else f"{len(others)} other allocators")
 
 
 def legend(result: Result) -> str:

@@ -63,6 +63,10 @@ def base(result: Result) -> str:
     return wanted if wanted in names or not names else names[0]
 
 
+def others(result: Result) -> List[str]:
+    return [name for name in allocators(result) if name != base(result)]
+
+
 def series_index(result: Result) -> Dict[str, int]:
     """Which colour and marker an allocator gets: inkalloc (or else the base) always has 0."""
     names = allocators(result)

@@ -53,8 +53,8 @@ def listed(words: List[str]) -> str:
 
 
 def summary_sentence(result: Result) -> str:
-    name, total = data.base(result), len(result["rows"])
-    if len(data.allocators(result)) < 2:
+    name, others, total = data.base(result), data.others(result), len(result["rows"])
+    if not others:
         return f"{name} was measured alone, in {total} row{'s' * (total != 1)}: nothing to compare it with."
     cpu, count = data.against_best_other(result, "cpu")
     rss, _ = data.against_best_other(result, "rss")
@@ -65,8 +65,9 @@ def summary_sentence(result: Result) -> str:
         parts.append(f"{data.ratio_text(rss)} times the peak memory")
     if not parts:
         return f"{name} shares no row with another allocator: nothing to compare it with."
-    return (f"Over {count} row{'s' * (count != 1)} {name} takes {listed(parts)} of the best other allocator of "
-            f"each row (geometric means; below 1 is better).")
+    rival = others[0] if len(others) == 1 else "the best other allocator of each row"
+    return (f"Over {count} row{'s' * (count != 1)} {name} takes {listed(parts)} of {rival} "
+            "(geometric means; below 1 is better).")
 
 
 def loss_sentence(result: Result, measure: str) -> Tuple[str, List[str]]:
@@ -188,9 +189,7 @@ def verdict_count(result: Result, name: str, verdicts: Tuple[str, ...]) -> int:
 def duel_table(result: Result) -> Table:
     """The base against each other allocator by itself."""
     name, lines = data.base(result), []
-    for other in data.allocators(result):
-        if other == name:
-            continue
+    for other in data.others(result):
         means = [data.against(result, other, measure) for measure in ("cpu", "rss")]
         cells = [Cell(data.ratio_text(mean)) for mean, _ in means]
         for verdicts in (("slower",), ("faster",), ("same", "unclear")):
@@ -338,7 +337,8 @@ def sections(result: Result) -> List[Section]:
         summary_section(result),
         measure_section(result, "cpu", "User and system time. Ratio to the row's best, then the median and the "
                                        "ratio's 95 % interval."),
-        measure_section(result, "rss", "The largest resident set. Ratio to the row's best, then the median."),
+        measure_section(result, "rss", "The largest resident set. Ratio to the row's best, then the median and the "
+                                       "ratio's 95 % interval."),
         heap_section(result),
         latency_section(result),
         limit_section(result),
