@@ -31,10 +31,18 @@ VARIABLES.update({colour: f"--series-{index}" for index, colour in enumerate(SER
 FINE_TICKS = [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3]
 COARSE_TICKS = [1, 1.5, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 10000]
 SETTINGS = {
-    "svg.fonttype": "none", "font.size": TEXT, "font.family": "DejaVu Sans", "text.color": INK,
-    "axes.edgecolor": MUTED, "axes.labelcolor": INK, "xtick.color": MUTED, "ytick.color": MUTED,
-    "xtick.labelcolor": INK, "ytick.labelcolor": INK, "axes.linewidth": 0.8,
-    "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+    "svg.fonttype": "none",
+    "font.size": TEXT,
+    "font.family": "DejaVu Sans",
+    "text.color": INK,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
     "lines.linewidth": 1.4,
 }
 
@@ -56,15 +64,28 @@ def shortened(text: str, length: int) -> str:
 def look(index: int) -> Dict[str, Any]:
     """Colour and marker of a series; the first is the one the page is about."""
     first, turn = index == 0, index % len(MARKERS)
-    size = 8.5 if first else 7.5 if MARKERS[turn] in "^v*" else 6  # those look smaller than they are
-    return {"color": SERIES[turn], "marker": MARKERS[turn], "markersize": size,
-            "markeredgecolor": PAPER, "markeredgewidth": 0.7, "zorder": 20 - index}
+    size = (
+        8.5 if first else 7.5 if MARKERS[turn] in "^v*" else 6
+    )  # those look smaller than they are
+    return {
+        "color": SERIES[turn],
+        "marker": MARKERS[turn],
+        "markersize": size,
+        "markeredgecolor": PAPER,
+        "markeredgewidth": 0.7,
+        "zorder": 20 - index,
+    }
 
 
 def canvas(height: float, left: float, top: float, bottom: float) -> Tuple[Figure, Any]:
     """A figure and its axes, placed in pixels."""
     figure = Figure(figsize=(WIDTH / 72, height / 72), dpi=72)
-    box = (left / WIDTH, bottom / height, (WIDTH - left - 14) / WIDTH, (height - top - bottom) / height)
+    box = (
+        left / WIDTH,
+        bottom / height,
+        (WIDTH - left - 14) / WIDTH,
+        (height - top - bottom) / height,
+    )
     return figure, figure.add_axes(box)
 
 
@@ -78,9 +99,18 @@ def legend_layout(names: List[str]) -> Tuple[int, float]:
 def add_legend(figure: Figure, axes: Any, result: Result, names: List[str]) -> None:
     index = data.series_index(result)
     handles = [axes.plot([], [], linestyle="none", **look(index[name]))[0] for name in names]
-    figure.legend(handles, [literal(name) for name in names], loc="upper left", ncol=legend_layout(names)[0],
-                  fontsize=TEXT, handletextpad=0.3, columnspacing=1.2, borderaxespad=0.2, handlelength=1.4,
-                  labelspacing=0.35)
+    figure.legend(
+        handles,
+        [literal(name) for name in names],
+        loc="upper left",
+        ncol=legend_layout(names)[0],
+        fontsize=TEXT,
+        handletextpad=0.3,
+        columnspacing=1.2,
+        borderaxespad=0.2,
+        handlelength=1.4,
+        labelspacing=0.35,
+    )
 
 
 def styled(svg: str) -> str:
@@ -88,8 +118,11 @@ def styled(svg: str) -> str:
     for colour, variable in VARIABLES.items():
         svg = svg.replace(colour, f"var({variable})")
     # "font: bold 12px 'DejaVu Sans'" names a font that the page does not have.
-    return re.sub(r"font: ((?:[a-z]+ |\d+ )?)([\d.]+px) [^;\"]*",
-                  lambda m: f"font-size: {m[2]}" + (f"; font-weight: {m[1].strip()}" if m[1] else ""), svg)
+    return re.sub(
+        r"font: ((?:[a-z]+ |\d+ )?)([\d.]+px) [^;\"]*",
+        lambda m: f"font-size: {m[2]}" + (f"; font-weight: {m[1].strip()}" if m[1] else ""),
+        svg,
+    )
 
 
 def scoped(svg: str, key: str) -> str:
@@ -104,16 +137,22 @@ def to_svg(figure: Figure, key: str, title: str) -> str:
     out = io.StringIO()
     # The salt makes ids reproducible.
     with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": key}):
-        figure.savefig(out, format="svg", transparent=True,
-                       metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        figure.savefig(
+            out,
+            format="svg",
+            transparent=True,
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )
     svg = out.getvalue()
-    svg = svg[svg.index("<svg"):]
+    svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.S)
     view = re.search(r'viewBox="[^"]*"', svg)
     label = html.escape(title)
-    head = (f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-            f'{view[0] if view else ""} role="img" aria-label="{label}"><title>{label}</title>')
-    body = svg[svg.index(">") + 1:]
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'{view[0] if view else ""} role="img" aria-label="{label}"><title>{label}</title>'
+    )
+    body = svg[svg.index(">") + 1 :]
     return re.sub(r"\n\s*", "\n", scoped(styled(head + body), re.sub(r"[^a-z0-9]+", "-", key)))
 
 
@@ -143,7 +182,15 @@ def log_axis(axes: Any, low: float, high: float, pixels: float) -> None:
     """A logarithmic y axis of times, with ticks at 1, 2 and 5 or finer where the range is small."""
     low, high = low / 1.15, high * 1.15
     decades = math.log10(high / low)
-    steps = [1, 2, 3, 4, 5, 6, 8] if decades < 0.8 else [1, 2, 3, 5] if decades < 1.4 else [1, 2, 5] if decades < 2.2 else [1]
+    steps = (
+        [1, 2, 3, 4, 5, 6, 8]
+        if decades < 0.8
+        else [1, 2, 3, 5]
+        if decades < 1.4
+        else [1, 2, 5]
+        if decades < 2.2
+        else [1]
+    )
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
     scale = pixels / math.log(high / low)
@@ -163,7 +210,10 @@ def dot_plot(result: Result, measure: str, key: str, title: str, rows: List[Row]
     stats = [s for s in found.values() if s and s.ratio]
     if not stats:
         return None
-    labels = [shortened(row["name"] + (" " + data.NOISY_SIGN if row.get("noisy") else ""), 22) for row in rows]
+    labels = [
+        shortened(row["name"] + (" " + data.NOISY_SIGN if row.get("noisy") else ""), 22)
+        for row in rows
+    ]
     left = max(40, max(map(len, labels)) * CHARACTER + 10)
     top, bottom, band = legend_layout(names)[1], 36, 10 + 4.2 * len(names)
     figure, axes = canvas(top + bottom + band * len(rows), left, top, bottom)
@@ -176,12 +226,18 @@ def dot_plot(result: Result, measure: str, key: str, title: str, rows: List[Row]
     for (i, name), one in found.items():
         if one and one.ratio:
             y = i + ((names.index(name) + 0.5) / len(names) - 0.5) * 0.8
-            ends = [[one.ratio - (one.ratio_low or one.ratio)], [(one.ratio_high or one.ratio) - one.ratio]]
-            axes.errorbar([one.ratio], [y], xerr=[[max(0, e[0])] for e in ends], **look(index[name]))
+            ends = [
+                [one.ratio - (one.ratio_low or one.ratio)],
+                [(one.ratio_high or one.ratio) - one.ratio],
+            ]
+            axes.errorbar(
+                [one.ratio], [y], xerr=[[max(0, e[0])] for e in ends], **look(index[name])
+            )
     axes.set_xscale("log")
     axes.set_xlim(low, high)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_yticks(range(len(rows)), [literal(label) for label in labels])
+    axes.set_yticks(range(len(rows)))
+    axes.set_yticklabels([literal(label) for label in labels])
     axes.tick_params(axis="y", length=0)
     ticks = FINE_TICKS if high < FINE_TICKS[-1] else COARSE_TICKS
     set_ticks(axes.xaxis, ticks_between(low, high, ticks, WIDTH - left - 14), "{:g}".format)
@@ -190,21 +246,27 @@ def dot_plot(result: Result, measure: str, key: str, title: str, rows: List[Row]
     return to_svg(figure, key, title)
 
 
-def label_places(points: List[Tuple[float, float]], names: List[str], size: Tuple[float, float]
-                 ) -> List[Tuple[float, float, str]]:
-    """Where labels go, as (dx, dy, alignment): beside their points, clear of each other and of points."""
+def label_places(
+    points: List[Tuple[float, float]], names: List[str], size: Tuple[float, float]
+) -> List[Tuple[float, float, str]]:
+    """Where labels go, as (dx, dy, alignment): beside their points, clear of all others."""
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in points]
     places = []
     for (x, y), name in zip(points, names):
         wide = len(name) * CHARACTER
         options = [(9.0, 0.0, "left"), (-9.0, 0.0, "right")]
-        options += [(dx, dy, side) for dy in (13.0, -13.0, 24.0, -24.0)
-                    for dx, side in ((0.0, "center"), (4.0, "left"), (-4.0, "right"))]
+        options += [
+            (dx, dy, side)
+            for dy in (13.0, -13.0, 24.0, -24.0)
+            for dx, side in ((0.0, "center"), (4.0, "left"), (-4.0, "right"))
+        ]
         boxes = []
         for dx, dy, side in options:
             start = x + dx - {"left": 0, "right": wide, "center": wide / 2}[side]
             box = (start, y + dy - 7, start + wide, y + dy + 7)
-            hits = sum(box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken)
+            hits = sum(
+                box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken
+            )
             outside = box[0] < 2 or box[2] > size[0] + 12 or box[1] < 0 or box[3] > size[1]
             boxes.append((hits + 3 * outside, len(boxes), box))
         _, choice, box = min(boxes)
@@ -228,8 +290,13 @@ def scatter_plot(result: Result) -> Optional[Plot]:
     x_end, y_end = (max(1.1, max(p[i] for p in found.values())) for i in (0, 1))
     x_range = (1 - (x_end - 1) * 0.12, x_end + (x_end - 1) * 0.25)
     y_range = (1 - (y_end - 1) * 0.12, y_end + (y_end - 1) * 0.15)
-    pixels = [((x - x_range[0]) / (x_range[1] - x_range[0]) * wide,
-               (y - y_range[0]) / (y_range[1] - y_range[0]) * high) for x, y in found.values()]
+    pixels = [
+        (
+            (x - x_range[0]) / (x_range[1] - x_range[0]) * wide,
+            (y - y_range[0]) / (y_range[1] - y_range[0]) * high,
+        )
+        for x, y in found.values()
+    ]
     index = data.series_index(result)
     axes.grid(color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -237,8 +304,17 @@ def scatter_plot(result: Result) -> Optional[Plot]:
     for (name, (x, y)), (dx, dy, side) in zip(found.items(), places):
         first, style = index[name] == 0, look(index[name])
         axes.plot([x], [y], linestyle="none", **{**style, "markersize": 1.5 * style["markersize"]})
-        axes.annotate(literal(name), (x, y), (dx, dy), textcoords="offset points", ha=side, va="center",
-                      fontsize=TEXT + (1 if first else 0), weight="bold" if first else "normal", zorder=40)
+        axes.annotate(
+            literal(name),
+            (x, y),
+            (dx, dy),
+            textcoords="offset points",
+            ha=side,
+            va="center",
+            fontsize=TEXT + (1 if first else 0),
+            weight="bold" if first else "normal",
+            zorder=40,
+        )
     axes.set_xlim(*x_range)
     axes.set_ylim(*y_range)
     axes.locator_params(nbins=6)
@@ -248,8 +324,17 @@ def scatter_plot(result: Result) -> Optional[Plot]:
     return Plot(title, to_svg(figure, "summary", title))
 
 
-def line_plot(result: Result, key: str, title: str, x_label: str, y_label: str, ticks: List[str],
-              series: Dict[str, List[Tuple[float, Stat]]], log_x: bool, places: List[float]) -> Optional[Plot]:
+def line_plot(
+    result: Result,
+    key: str,
+    title: str,
+    x_label: str,
+    y_label: str,
+    ticks: List[str],
+    series: Dict[str, List[Tuple[float, Stat]]],
+    log_x: bool,
+    places: List[float],
+) -> Optional[Plot]:
     """Times over something, a line an allocator."""
     series = {name: points for name, points in series.items() if points}
     stats = [s for points in series.values() for _, s in points]
@@ -265,8 +350,12 @@ def line_plot(result: Result, key: str, title: str, x_label: str, y_label: str, 
         middle = [s.median for _, s in points]
         below = [max(0, s.median - s.low) for _, s in points]
         above = [max(0, s.high - s.median) for _, s in points]
-        axes.errorbar([x for x, _ in points], middle, yerr=[below, above],
-                      **{**look(index[name]), "linewidth": 2.2 if index[name] == 0 else 1.3})
+        axes.errorbar(
+            [x for x, _ in points],
+            middle,
+            yerr=[below, above],
+            **{**look(index[name]), "linewidth": 2.2 if index[name] == 0 else 1.3},
+        )
     if log_x:
         axes.set_xscale("log")
     axes.xaxis.set_major_locator(FixedLocator(places))
@@ -280,7 +369,9 @@ def line_plot(result: Result, key: str, title: str, x_label: str, y_label: str, 
     return Plot(title, to_svg(figure, key, title))
 
 
-def curve_plot(result: Result, prefix: str, title: str, x_label: str, preferred: str) -> Optional[Plot]:
+def curve_plot(
+    result: Result, prefix: str, title: str, x_label: str, preferred: str
+) -> Optional[Plot]:
     """A family of rows whose names end in a number, such as heap-32."""
     rows = data.rows_named(result, prefix)
     if len(rows) < 2:
@@ -292,8 +383,17 @@ def curve_plot(result: Result, prefix: str, title: str, x_label: str, preferred:
         series[name] = [(x, s) for x, s in pairs if s]
     places = [float(n) for n, _ in rows]
     log_x = places[0] > 0 and places[-1] > 4 * places[0]
-    return line_plot(result, prefix.rstrip("-"), title, x_label, label, [f"{n:g}" for n in places], series,
-                     log_x, places)
+    return line_plot(
+        result,
+        prefix.rstrip("-"),
+        title,
+        x_label,
+        label,
+        [f"{n:g}" for n in places],
+        series,
+        log_x,
+        places,
+    )
 
 
 def latency_plots(result: Result) -> List[Plot]:
@@ -308,11 +408,21 @@ def latency_plots(result: Result) -> List[Plot]:
             for name in data.allocators(result):
                 pairs = [(float(i), data.result_stat(row, name, k)) for i, k in enumerate(keys)]
                 series[name] = [(x, s) for x, s in pairs if s]
-            ticks = [re.sub(r"p(\d\d)(\d+)", r"p\1.\2", k[len(call) + 1:]) for k in keys]
+            ticks = [re.sub(r"p(\d\d)(\d+)", r"p\1.\2", k[len(call) + 1 :]) for k in keys]
             places = [float(i) for i in range(len(keys))]
-            plots.append(line_plot(result, f"latency-{row['name']}-{call}", f"{row['name']}: {call}, from the "
-                                   "median call to the slowest", "quantile of the calls", f"time of one {call}",
-                                   ticks, series, False, places))
+            plots.append(
+                line_plot(
+                    result,
+                    f"latency-{row['name']}-{call}",
+                    f"{row['name']}: {call}, from the " "median call to the slowest",
+                    "quantile of the calls",
+                    f"time of one {call}",
+                    ticks,
+                    series,
+                    False,
+                    places,
+                )
+            )
     return [plot for plot in plots if plot]
 
 
@@ -330,10 +440,20 @@ def ratio_plots(result: Result, measure: str, what: str) -> List[Plot]:
 def plots(result: Result) -> Dict[str, List[Plot]]:
     """All plots, by the key of the section they belong to."""
     with matplotlib.rc_context(SETTINGS):
-        threads = curve_plot(result, "thread-", "glibc's thread benchmark over its threads", "threads",
-                             "time_per_iteration")
-        simple = curve_plot(result, "simple-", "glibc's simple benchmark over the block's size",
-                            "block size in bytes", "time_per_iteration")
+        threads = curve_plot(
+            result,
+            "thread-",
+            "glibc's thread benchmark over its threads",
+            "threads",
+            "time_per_iteration",
+        )
+        simple = curve_plot(
+            result,
+            "simple-",
+            "glibc's simple benchmark over the block's size",
+            "block size in bytes",
+            "time_per_iteration",
+        )
         heap = curve_plot(result, "heap-", "The same work in a growing heap", "MiB live", "steady")
         found = {
             "summary": [scatter_plot(result)],

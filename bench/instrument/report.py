@@ -16,8 +16,10 @@ from report_tables import Cell, Line, Section, Table
 
 HERE = Path(__file__).resolve().parent
 FIRST = 16  # losses to show before the reader asks for more; the tables have them all
-LEGEND = ("★ and bold: the row's best. ▼ faster, ▲ slower, = same, ? unclear: CPU time against {base}. "
-          "{noisy} noisy row.")
+LEGEND = (
+    "★ and bold: the row's best. ▼ faster, ▲ slower, = same, ? unclear: CPU time against {base}. "
+    "{noisy} noisy row."
+)
 
 
 def escape(text: str) -> str:
@@ -31,12 +33,14 @@ def identifier(text: str) -> str:
 
 def sign(character: str, said: str) -> str:
     """A sign for the eye, and the word for who hears the page."""
-    return (f'<span class="sign" aria-hidden="true" title="{escape(said)}">{escape(character)}</span>'
-            f'<span class="said"> {escape(said)}</span>')
+    return (
+        f'<span class="sign" aria-hidden="true" title="{escape(said)}">{escape(character)}</span>'
+        f'<span class="said"> {escape(said)}</span>'
+    )
 
 
 def html_cell(cell: Cell, text: bool, judged: bool) -> str:
-    """A figure; where a table gives verdicts, every cell has room for one, so that figures align."""
+    """A figure; where a table gives verdicts, each cell has room for one, so that all align."""
     if cell.missing:
         return f'<td class="missing">{escape(cell.main)}<small>{escape(cell.missing)}</small></td>'
     best = sign("★", "best") if cell.best else ""
@@ -65,18 +69,27 @@ def html_table(table: Table, number: int) -> str:
     why = '<th scope="col" class="text">what it is for</th>' if with_why else ""
     judged = any(cell.verdict for line in table.lines for cell in line.cells)
     lines = "\n".join(html_line(line, with_why, text, judged) for line in table.lines)
-    return (f'<div class="scroll" role="region" tabindex="0" aria-labelledby="{key}"><table>\n'
-            f'<caption id="{key}"><span>{escape(table.caption)}</span></caption>\n'
-            f'<thead><tr><th scope="col">{escape(table.head)}</th>{heads}{why}</tr></thead>\n'
-            f"<tbody>\n{lines}\n</tbody></table></div>")
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-labelledby="{key}"><table>\n'
+        f'<caption id="{key}"><span>{escape(table.caption)}</span></caption>\n'
+        f'<thead><tr><th scope="col">{escape(table.head)}</th>{heads}{why}</tr></thead>\n'
+        f"<tbody>\n{lines}\n</tbody></table></div>"
+    )
 
 
-def html_section(section: Section, plots: List[Tuple[str, str]], number: int, first: str = "") -> str:
+def html_section(
+    section: Section, plots: List[Tuple[str, str]], number: int, first: str = ""
+) -> str:
     """A heading, plots in columns, then what may stand side by side: first, and the tables."""
     parts = [f'<section id="{section.key}"><h2>{escape(section.title)}</h2>']
     parts += [f"<p>{escape(text)}</p>" for text in section.intro]
-    figures = [f"<figure><figcaption>{escape(caption)}</figcaption>\n{svg}</figure>" for caption, svg in plots]
-    written = [first] + [html_table(table, number * 1000 + i) for i, table in enumerate(section.tables)]
+    figures = [
+        f"<figure><figcaption>{escape(caption)}</figcaption>\n{svg}</figure>"
+        for caption, svg in plots
+    ]
+    written = [first] + [
+        html_table(table, number * 1000 + i) for i, table in enumerate(section.tables)
+    ]
     if len(figures) > 1:
         parts.append('<div class="plots">' + "\n".join(figures) + "</div>")
     else:  # a single one may stand beside a table
@@ -86,7 +99,9 @@ def html_section(section: Section, plots: List[Tuple[str, str]], number: int, fi
 
 
 def html_pairs(pairs: List[Tuple[str, str]]) -> str:
-    return "<dl>" + "\n".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in pairs) + "</dl>"
+    return (
+        "<dl>" + "\n".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in pairs) + "</dl>"
+    )
 
 
 def html_list(items: List[str]) -> str:
@@ -111,24 +126,40 @@ def html_page(result: Result) -> str:
     drawn: Dict[str, List[Tuple[str, str]]] = plots.plots(result)
     used = [s for s in tables.sections(result) if s.tables or drawn.get(s.key)]
     how = Section("measured", "What was measured", [], [tables.versions_table(result)])
-    body = [html_section(used[0], drawn.get(used[0].key, []), 0),
-            html_section(how, [], 1, html_pairs(tables.machine_facts(result)))]
+    body = [
+        html_section(used[0], drawn.get(used[0].key, []), 0),
+        html_section(how, [], 1, html_pairs(tables.machine_facts(result))),
+    ]
     body += [html_section(s, drawn.get(s.key, []), i + 2) for i, s in enumerate(used[1:])]
-    body.append('<section id="reading"><h2>How to read this</h2>' + html_pairs(tables.reading(result))
-                + "</section>")
-    links = [(s.key, s.title) for s in [used[0], how] + used[1:]] + [("reading", "How to read this")]
-    contents = "<ul>" + "".join(f'<li><a href="#{k}">{escape(t)}</a></li>' for k, t in links) + "</ul>"
+    body.append(
+        '<section id="reading"><h2>How to read this</h2>'
+        + html_pairs(tables.reading(result))
+        + "</section>"
+    )
+    links = [(s.key, s.title) for s in [used[0], how] + used[1:]] + [
+        ("reading", "How to read this")
+    ]
+    contents = (
+        "<ul>" + "".join(f'<li><a href="#{k}">{escape(t)}</a></li>' for k, t in links) + "</ul>"
+    )
     return Template((HERE / "page.html").read_text("utf-8")).substitute(
-        title=escape(page_title(result)), style=(HERE / "page.css").read_text("utf-8").rstrip(),
-        lead=escape(tables.summary_sentence(result)), losses=html_losses(result), contents=contents,
-        legend=escape(legend(result)), body="\n".join(body))
+        title=escape(page_title(result)),
+        style=(HERE / "page.css").read_text("utf-8").rstrip(),
+        lead=escape(tables.summary_sentence(result)),
+        losses=html_losses(result),
+        contents=contents,
+        legend=escape(legend(result)),
+        body="\n".join(body),
+    )
 
 
 def page_title(result: Result) -> str:
     name, others = data.base(result), data.others(result)
     if not others:
         return f"{name}, measured alone"
-    return f"{name} against " + (others[0] if len(others) == 1 else f"{len(others)} other allocators")
+    return f"{name} against " + (
+        others[0] if len(others) == 1 else f"{len(others)} other allocators"
+    )
 
 
 def legend(result: Result) -> str:
@@ -159,8 +190,10 @@ def markdown_table(table: Table) -> List[str]:
         rows.append([head] + [markdown_cell(cell) for cell in line.cells])
     widths = [max(3, *(len(row[i]) for row in rows)) for i in range(len(rows[0]))]
     rule = ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]]
-    return ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |"
-            for row in [rows[0], rule] + rows[1:]]
+    return [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |"
+        for row in [rows[0], rule] + rows[1:]
+    ]
 
 
 def markdown_section(section: Section) -> List[str]:
@@ -180,16 +213,19 @@ def markdown_losses(result: Result) -> List[str]:
     out = []
     for measure in ("cpu", "rss"):
         opening, phrases = tables.loss_sentence(result, measure)
-        if opening:
-            out += [markdown_text(opening), ""]
-        if phrases:
-            out += [f"- {markdown_text(phrase)}" for phrase in phrases] + [""]
+        if opening:  # one paragraph, for a list would push the tables off the screen
+            out += [markdown_text(" ".join([opening, "; ".join(phrases)]).strip()), ""]
     return out
 
 
 def markdown_page(result: Result) -> str:
     used = [section for section in tables.sections(result) if section.tables]
-    out = [f"# {markdown_text(page_title(result))}", "", markdown_text(tables.summary_sentence(result)), ""]
+    out = [
+        f"# {markdown_text(page_title(result))}",
+        "",
+        markdown_text(tables.summary_sentence(result)),
+        "",
+    ]
     out += markdown_losses(result) + [markdown_text(legend(result)), ""]
     out += markdown_section(used[0])
     out += ["## What was measured", "", *markdown_pairs(tables.machine_facts(result))]

@@ -1,7 +1,9 @@
-"""Reads a result of bench/compare for the report: lookups that survive what is missing, and numbers as text.
+"""Reads a result of bench/compare for the report: lookups that survive what is missing, and
+numbers as text.
 
-A result is the JSON of format "inkalloc-compare 1".  An allocator may be absent, a row may leave one out, a figure
-may be null: a lookup then answers None, and the report shows a dash with the reason where there is one.
+A result is the JSON of format "inkalloc-compare 1".  An allocator may be absent, a row may leave
+one out, a figure may be null: a lookup then answers None, and the report shows a dash with the
+reason where there is one.
 """
 import math
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
@@ -15,7 +17,8 @@ Row = Dict[str, Any]
 
 
 class Stat(NamedTuple):
-    """A median with its 95 % interval, and the same as a ratio to the row's best (None: no ratio)."""
+    """A median with its 95 % interval, and the same as a ratio to the row's best if it has one."""
+
     median: float
     low: float
     high: float
@@ -26,6 +29,7 @@ class Stat(NamedTuple):
 
 class Loss(NamedTuple):
     """A row that the base allocator loses."""
+
     row: Row
     stat: Stat
     best: str
@@ -92,7 +96,7 @@ def rows_named(result: Result, prefix: str) -> List[Tuple[int, Row]]:
     """Rows such as heap-32, by the number after the prefix."""
     found = []
     for row in result["rows"]:
-        tail = row["name"][len(prefix):]
+        tail = row["name"][len(prefix) :]
         if row["name"].startswith(prefix) and tail.isdigit():
             found.append((int(tail), row))
     return sorted(found, key=lambda pair: pair[0])
@@ -104,7 +108,9 @@ def plain_stat(raw: Any) -> Optional[Stat]:
         return None
     median = raw["median"]
     low, high = (raw[k] if is_number(raw.get(k)) else median for k in ("low", "high"))
-    ratios = [raw[k] if is_number(raw.get(k)) else None for k in ("ratio", "ratio_low", "ratio_high")]
+    ratios = [
+        raw[k] if is_number(raw.get(k)) else None for k in ("ratio", "ratio_low", "ratio_high")
+    ]
     if ratios[0] is not None:
         ratios = [ratios[0] if r is None else r for r in ratios]
     return Stat(median, low, high, *ratios)
@@ -119,8 +125,9 @@ def stat(row: Row, name: str, measure: str) -> Optional[Stat]:
     least = min(m.median for m in medians if m)
     if least <= 0:  # a row without a single fault has no ratios
         return found
-    return found._replace(ratio=found.median / least, ratio_low=found.low / least,
-                          ratio_high=found.high / least)
+    return found._replace(
+        ratio=found.median / least, ratio_low=found.low / least, ratio_high=found.high / least
+    )
 
 
 def result_stat(row: Row, name: str, key: str) -> Optional[Stat]:
@@ -180,7 +187,9 @@ def mean_ratio(rows: List[Row], name: str, measure: str) -> Tuple[Optional[float
 def group_mean(result: Result, group: str, name: str, measure: str) -> Tuple[Optional[float], int]:
     """The JSON's summary, or the same reckoned from the rows if it has none."""
     for entry in result.get("summary") or []:
-        if (entry.get("group"), entry.get("allocator")) == (group, name) and is_number(entry.get(measure)):
+        if (entry.get("group"), entry.get("allocator")) == (group, name) and is_number(
+            entry.get(measure)
+        ):
             return entry[measure], int(entry.get("rows") or 0)
     return mean_ratio([r for r in result["rows"] if r.get("group", "") == group], name, measure)
 

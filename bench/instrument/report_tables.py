@@ -1,4 +1,6 @@
-"""The report's sentences and tables, apart from how they are written down: report.py makes HTML and Markdown of them."""
+"""The report's sentences and tables, apart from how they are written down: report.py makes HTML
+and Markdown of them.
+"""
 import re
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
@@ -24,7 +26,8 @@ class Cell(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A table's line: its header cell, what stands small below that, the figures, and the reason."""
+    """A table's line: its header cell, a note small below that, the figures, and the reason."""
+
     head: str
     cells: List[Cell]
     note: str = ""
@@ -42,6 +45,7 @@ class Table(NamedTuple):
 
 class Section(NamedTuple):
     """The plots that belong to a section are plots.py's, by the section's key."""
+
     key: str
     title: str
     intro: List[str]
@@ -55,7 +59,8 @@ def listed(words: List[str]) -> str:
 def summary_sentence(result: Result) -> str:
     name, others, total = data.base(result), data.others(result), len(result["rows"])
     if not others:
-        return f"{name} was measured alone, in {total} row{'s' * (total != 1)}: nothing to compare it with."
+        rows = f"{total} row{'s' * (total != 1)}"
+        return f"{name} was measured alone, in {rows}: nothing to compare it with."
     cpu, count = data.against_best_other(result, "cpu")
     rss, _ = data.against_best_other(result, "rss")
     parts = []
@@ -66,8 +71,10 @@ def summary_sentence(result: Result) -> str:
     if not parts:
         return f"{name} shares no row with another allocator: nothing to compare it with."
     rival = others[0] if len(others) == 1 else "the best other allocator of each row"
-    return (f"Over {count} row{'s' * (count != 1)} {name} takes {listed(parts)} of {rival} "
-            "(geometric means; below 1 is better).")
+    return (
+        f"Over {count} row{'s' * (count != 1)} {name} takes {listed(parts)} of {rival} "
+        "(geometric means; below 1 is better)."
+    )
 
 
 def loss_sentence(result: Result, measure: str) -> Tuple[str, List[str]]:
@@ -82,18 +89,31 @@ def loss_sentence(result: Result, measure: str) -> Tuple[str, List[str]]:
     phrases = []
     for loss in found:
         sign = data.NOISY_SIGN if loss.row.get("noisy") else ""
-        phrases.append(f"{loss.row['name']}{sign} {data.ratio_text(loss.stat.ratio)} ({loss.best} is best)")
-    return (f"{what}: {data.base(result)} loses {len(found)} of {len(result['rows'])} rows ({rule}):", phrases)
+        phrases.append(
+            f"{loss.row['name']}{sign} {data.ratio_text(loss.stat.ratio)} ({loss.best} is best)"
+        )
+    return (
+        f"{what}: {data.base(result)} loses {len(found)} of {len(result['rows'])} rows ({rule}):",
+        phrases,
+    )
 
 
 def machine_facts(result: Result) -> List[Tuple[str, str]]:
     """What was measured where and how, as pairs of name and value."""
     machine = result.get("machine") or {}
-    facts = [("Date", result.get("date")), ("CPU", machine.get("cpu")), ("CPUs", machine.get("cpus"))]
+    facts = [
+        ("Date", result.get("date")),
+        ("CPU", machine.get("cpu")),
+        ("CPUs", machine.get("cpus")),
+    ]
     if data.is_number(machine.get("memory_bytes")):
         facts.append(("Memory", data.bytes_text(machine["memory_bytes"])))
-    facts += [("Kernel", machine.get("kernel")), ("C library", machine.get("libc")),
-              ("Compiler", machine.get("compiler")), ("Transparent huge pages", machine.get("thp"))]
+    facts += [
+        ("Kernel", machine.get("kernel")),
+        ("C library", machine.get("libc")),
+        ("Compiler", machine.get("compiler")),
+        ("Transparent huge pages", machine.get("thp")),
+    ]
     if data.is_number(machine.get("page_bytes")):
         facts.append(("Page", data.bytes_text(machine["page_bytes"])))
     facts.append(("Rounds", result.get("rounds")))
@@ -128,10 +148,11 @@ def measure_cell(result: Result, row: Row, name: str, measure: str) -> Cell:
     verdict = ""
     if measure == "cpu" and name != data.base(result):
         verdict = str((row["cells"].get(name) or {}).get("verdict") or "")
+        verdict = verdict if verdict in VERDICTS else ""
     if found.ratio is None:
         return Cell(value, "", best, verdict)
     detail = ", ".join(filter(None, [value, interval_text(found.ratio_low, found.ratio_high)]))
-    return Cell(data.ratio_text(found.ratio), detail, best, verdict if verdict in VERDICTS else "")
+    return Cell(data.ratio_text(found.ratio), detail, best, verdict)
 
 
 def measure_table(result: Result, measure: str, group: str, title: str, rows: List[Row]) -> Table:
@@ -139,12 +160,22 @@ def measure_table(result: Result, measure: str, group: str, title: str, rows: Li
     for row in rows:
         per = str(row.get("per") or "process")
         timed = measure in ("cpu", "wall") and per != "process"
-        lines.append(Line(row["name"], [measure_cell(result, row, name, measure) for name in names],
-                          note="per " + per.replace("_", " ") if timed else "",
-                          why=str(row.get("why") or "") if measure == "cpu" else "",
-                          noisy=bool(row.get("noisy"))))
-    return Table(f"{measure}-{group}", f"{title}: {MEASURES[measure][0].lower().replace('cpu', 'CPU')}", "row",
-                 names, lines)
+        lines.append(
+            Line(
+                row["name"],
+                [measure_cell(result, row, name, measure) for name in names],
+                note="per " + per.replace("_", " ") if timed else "",
+                why=str(row.get("why") or "") if measure == "cpu" else "",
+                noisy=bool(row.get("noisy")),
+            )
+        )
+    return Table(
+        f"{measure}-{group}",
+        f"{title}: {MEASURES[measure][0].lower().replace('cpu', 'CPU')}",
+        "row",
+        names,
+        lines,
+    )
 
 
 def measure_section(result: Result, measure: str, intro: str) -> Section:
@@ -156,7 +187,7 @@ def measure_section(result: Result, measure: str, intro: str) -> Section:
 
 
 def mean_cells(pairs: List[Tuple[Optional[float], int]], total: int) -> List[Cell]:
-    """Means of one line; a mean over fewer rows than the line's says so, for it is not quite comparable."""
+    """Means of one line; one over fewer rows says so, for it is not quite comparable."""
     least = min((mean for mean, _ in pairs if mean), default=None)
     cells = []
     for mean, count in pairs:
@@ -172,17 +203,29 @@ def summary_table(result: Result, measure: str) -> Table:
     names, lines, all_groups = data.allocators(result), [], data.groups(result)
     for group, title, rows in all_groups:
         pairs = [data.group_mean(result, group, name, measure) for name in names]
-        lines.append(Line(title, mean_cells(pairs, len(rows)), note=f"{len(rows)} row{'s' * (len(rows) != 1)}"))
+        lines.append(
+            Line(
+                title, mean_cells(pairs, len(rows)), note=f"{len(rows)} row{'s' * (len(rows) != 1)}"
+            )
+        )
     if len(all_groups) > 1:
         pairs = [data.mean_ratio(result["rows"], name, measure) for name in names]
         total = len(result["rows"])
         lines.append(Line("all rows", mean_cells(pairs, total), note=f"{total} rows"))
     what = MEASURES[measure][0]
-    return Table(f"summary-{measure}", f"{what}, ratio to each row's best, geometric mean", "group", names, lines)
+    return Table(
+        f"summary-{measure}",
+        f"{what}, ratio to each row's best, geometric mean",
+        "group",
+        names,
+        lines,
+    )
 
 
 def verdict_count(result: Result, name: str, verdicts: Tuple[str, ...]) -> int:
-    cells = [row["cells"].get(name) or {} for row in result["rows"] if data.base(result) in row["cells"]]
+    cells = [
+        row["cells"].get(name) or {} for row in result["rows"] if data.base(result) in row["cells"]
+    ]
     return sum(cell.get("verdict") in verdicts for cell in cells)
 
 
@@ -195,9 +238,20 @@ def duel_table(result: Result) -> Table:
         for verdicts in (("slower",), ("faster",), ("same", "unclear")):
             cells.append(Cell(str(verdict_count(result, other, verdicts))))
         lines.append(Line(other, cells, note=f"{means[0][1]} row{'s' * (means[0][1] != 1)}"))
-    columns = [f"{name}'s CPU time over it", "memory over it", f"rows: slower than {name}", "faster",
-               "same or unclear"]
-    return Table("duels", f"{name} against each other allocator, in the rows both have", "other", columns, lines)
+    columns = [
+        f"{name}'s CPU time over it",
+        "memory over it",
+        f"rows: slower than {name}",
+        "faster",
+        "same or unclear",
+    ]
+    return Table(
+        "duels",
+        f"{name} against each other allocator, in the rows both have",
+        "other",
+        columns,
+        lines,
+    )
 
 
 def summary_section(result: Result) -> Section:
@@ -205,7 +259,9 @@ def summary_section(result: Result) -> Section:
     tables = [t for t in tables if any(not cell.missing for line in t.lines for cell in line.cells)]
     if len(data.allocators(result)) > 1:
         tables.append(duel_table(result))
-    return Section("summary", "Summary", ["1.00 would be best in every row; lower is better."], tables)
+    return Section(
+        "summary", "Summary", ["1.00 would be best in every row; lower is better."], tables
+    )
 
 
 def results_line(row: Row, key: str, names: List[str]) -> Line:
@@ -225,24 +281,36 @@ def results_line(row: Row, key: str, names: List[str]) -> Line:
             continue
         one = stats[name]
         low, high = data.unit_text(one.low, unit), data.unit_text(one.high, unit)
-        cells.append(Cell(data.unit_text(one.median, unit), "" if low == high else f"{low} – {high}",
-                          one.median == least))
+        cells.append(
+            Cell(
+                data.unit_text(one.median, unit),
+                "" if low == high else f"{low} – {high}",
+                one.median == least,
+            )
+        )
     return Line(key.replace("_", " "), cells, noisy=bool(row.get("noisy")))
 
 
-def results_table(result: Result, row: Row, keys: List[str], extra: Optional[List[Line]] = None) -> Table:
+def results_table(
+    result: Result, row: Row, keys: List[str], extra: Optional[List[Line]] = None
+) -> Table:
     names = data.allocators(result)
     lines = [results_line(row, key, names) for key in keys] + (extra or [])
     why = str(row.get("why") or "")
-    return Table(f"results-{row.get('group', '')}-{row['name']}", f"{row['name']}: {why}" if why else row["name"],
-                 "figure", names, lines)
+    return Table(
+        f"results-{row.get('group', '')}-{row['name']}",
+        f"{row['name']}: {why}" if why else row["name"],
+        "figure",
+        names,
+        lines,
+    )
 
 
 def limit_lines(result: Result, row: Row) -> List[Line]:
     """How far malloc is from the same work done by code compiled into the program."""
     lines = []
     for key in data.result_keys(row):
-        loop = key[len("malloc_"):]
+        loop = key[len("malloc_") :]
         if not key.startswith("malloc_") or "inline_" + loop not in data.result_keys(row):
             continue
         cells = []
@@ -261,17 +329,37 @@ def is_latency(row: Row) -> bool:
 
 
 def latency_section(result: Result) -> Section:
-    tables = [results_table(result, row, [k for k in data.result_keys(row) if LATENCY.match(k)])
-              for row in result["rows"] if is_latency(row)]
-    return Section("latency", "Latency", ["Time of single calls: the quantiles of each run, and of these the "
-                                          "median over the rounds."], tables)
+    tables = [
+        results_table(result, row, [k for k in data.result_keys(row) if LATENCY.match(k)])
+        for row in result["rows"]
+        if is_latency(row)
+    ]
+    return Section(
+        "latency",
+        "Latency",
+        [
+            "Time of single calls: the quantiles of each run, and of these the "
+            "median over the rounds."
+        ],
+        tables,
+    )
 
 
 def limit_section(result: Result) -> Section:
-    tables = [results_table(result, row, data.result_keys(row), limit_lines(result, row))
-              for row in result["rows"] if limit_lines(result, row)]
-    return Section("limit", "The limit", ["What the same work costs when it is compiled into the program "
-                                          "(inline) instead of called through malloc."], tables)
+    tables = [
+        results_table(result, row, data.result_keys(row), limit_lines(result, row))
+        for row in result["rows"]
+        if limit_lines(result, row)
+    ]
+    return Section(
+        "limit",
+        "The limit",
+        [
+            "What the same work costs when it is compiled into the program "
+            "(inline) instead of called through malloc."
+        ],
+        tables,
+    )
 
 
 def heap_section(result: Result) -> Section:
@@ -285,8 +373,14 @@ def heap_section(result: Result) -> Section:
         for size, row in rows:
             line = results_line(row, key, names)
             lines.append(line._replace(head=f"{size:,} MiB live"))
-    tables = [Table("heap-sizes", f"Over the size of the heap: {label}", "heap", names, lines)] if lines else []
-    return Section("heap", "Size of the heap", ["The same work with more and more memory live."], tables)
+    tables = (
+        [Table("heap-sizes", f"Over the size of the heap: {label}", "heap", names, lines)]
+        if lines
+        else []
+    )
+    return Section(
+        "heap", "Size of the heap", ["The same work with more and more memory live."], tables
+    )
 
 
 def instruction_section(result: Result) -> Section:
@@ -297,12 +391,24 @@ def instruction_section(result: Result) -> Section:
     for index, loop in enumerate(loops):
         values = [by_name[n][index] if index < len(by_name[n] or []) else None for n in names]
         least = min((v for v in values if data.is_number(v)), default=None)
-        cells = [Cell(f"{v:,.1f}", "", len(names) > 1 and v == least) if data.is_number(v)
-                 else Cell("—", missing="not counted") for v in values]
+        cells = [
+            Cell(f"{v:,.1f}", "", len(names) > 1 and v == least)
+            if data.is_number(v)
+            else Cell("—", missing="not counted")
+            for v in values
+        ]
         lines.append(Line(loop, cells))
-    tables = [Table("instruction-counts", "Instructions per operation", "loop", names, lines)] if lines else []
-    return Section("instructions", "Instructions",
-                   ["Counted by callgrind: exact, the same on every run, and blind to caches."], tables)
+    tables = (
+        [Table("instruction-counts", "Instructions per operation", "loop", names, lines)]
+        if lines
+        else []
+    )
+    return Section(
+        "instructions",
+        "Instructions",
+        ["Counted by callgrind: exact, the same on every run, and blind to caches."],
+        tables,
+    )
 
 
 def shared_section(result: Result) -> Section:
@@ -311,14 +417,27 @@ def shared_section(result: Result) -> Section:
         operations, cells = counts.get("operations") or 0, []
         for key in ("rmw", "retries"):
             known = operations > 0 and data.is_number(counts.get(key))
-            cells.append(Cell(data.figures(counts[key] / operations * 1e6)) if known
-                         else Cell("—", missing="not counted"))
+            cells.append(
+                Cell(data.figures(counts[key] / operations * 1e6))
+                if known
+                else Cell("—", missing="not counted")
+            )
         lines.append(Line(name, [Cell(data.count_text(operations))] + cells))
     columns = ["operations", "read-modify-writes per million", "retries per million"]
-    tables = [Table("shared-counts", "Atomic operations on shared words", "row", columns, lines)] if lines else []
-    return Section("shared", "Shared operations", [
-        "Atomic read-modify-writes, and how often one had to be tried again, counted in a bench build of "
-        "inkalloc."], tables)
+    tables = (
+        [Table("shared-counts", "Atomic operations on shared words", "row", columns, lines)]
+        if lines
+        else []
+    )
+    return Section(
+        "shared",
+        "Shared operations",
+        [
+            "Atomic read-modify-writes, and how often one had to be tried again, counted in a "
+            "bench build of inkalloc."
+        ],
+        tables,
+    )
 
 
 def other_results_section(result: Result) -> Section:
@@ -328,22 +447,38 @@ def other_results_section(result: Result) -> Section:
         shown = is_latency(row) or limit_lines(result, row) or row["name"].startswith("heap-")
         if data.result_keys(row) and not shown:
             tables.append(results_table(result, row, data.result_keys(row)))
-    return Section("others", "What rows print of themselves", ["Figures that the programs print."], tables)
+    return Section(
+        "others", "What rows print of themselves", ["Figures that the programs print."], tables
+    )
 
 
 def sections(result: Result) -> List[Section]:
     """All of them, in the page's order; one without a table is for the caller to drop."""
     return [
         summary_section(result),
-        measure_section(result, "cpu", "User and system time. Ratio to the row's best, then the median and the "
-                                       "ratio's 95 % interval."),
-        measure_section(result, "rss", "The largest resident set. Ratio to the row's best, then the median and the "
-                                       "ratio's 95 % interval."),
+        measure_section(
+            result,
+            "cpu",
+            "User and system time. Ratio to the row's best, then the median and the "
+            "ratio's 95 % interval.",
+        ),
+        measure_section(
+            result,
+            "rss",
+            "The largest resident set. Ratio to the row's best, then the median and the "
+            "ratio's 95 % interval.",
+        ),
         heap_section(result),
         latency_section(result),
         limit_section(result),
-        measure_section(result, "wall", "Time by the clock: of rows with threads it tells what CPU time does not."),
-        measure_section(result, "faults", "Minor and major faults of the process, which CPU time includes."),
+        measure_section(
+            result,
+            "wall",
+            "Time by the clock: of rows with threads it tells what CPU time does not.",
+        ),
+        measure_section(
+            result, "faults", "Minor and major faults of the process, which CPU time includes."
+        ),
         instruction_section(result),
         shared_section(result),
         other_results_section(result),
@@ -355,17 +490,38 @@ def reading(result: Result) -> List[Tuple[str, str]]:
     name, rounds = data.base(result), result.get("rounds")
     times = f"{rounds} rounds" if rounds else "several rounds"
     return [
-        ("Median", f"Every row runs under every allocator in turn, {times} over; a figure is the median of these "
-                   "runs."),
-        ("95 % interval", "Found by bootstrap: medians of the runs drawn again with replacement. Left out where "
-                          "it is narrower than the figures shown."),
-        ("Ratio", "The median over that of the row's best allocator, so 1.00 is the best and lower is better. "
-                  "Means of ratios are geometric. The best is chosen after the fact and row by row: no single "
-                  "allocator is that good."),
-        ("★ and bold", "The row's best. Its lead may be smaller than the noise; the intervals tell."),
-        ("▼ faster, ▲ slower", f"The allocator takes less, or more, CPU time than {name}, and the interval of the "
-                               "difference agrees."),
-        ("= same, ? unclear", f"No difference from {name} that would matter; or the runs do not tell."),
-        (f"{data.NOISY_SIGN} noisy", "The row's runs scatter so much that small differences mean nothing."),
+        (
+            "Median",
+            f"Every row runs under every allocator in turn, {times} over; a figure is the median "
+            "of these runs.",
+        ),
+        (
+            "95 % interval",
+            "Found by bootstrap: medians of the runs drawn again with replacement. Left out where "
+            "it is narrower than the figures shown.",
+        ),
+        (
+            "Ratio",
+            "The median over that of the row's best allocator, so 1.00 is the best and lower is "
+            "better. Means of ratios are geometric. The best is chosen after the fact and row by "
+            "row: no single allocator is that good.",
+        ),
+        (
+            "★ and bold",
+            "The row's best. Its lead may be smaller than the noise; the intervals tell.",
+        ),
+        (
+            "▼ faster, ▲ slower",
+            f"The allocator takes less, or more, CPU time than {name}, and the interval of the "
+            "difference agrees.",
+        ),
+        (
+            "= same, ? unclear",
+            f"No difference from {name} that would matter; or the runs do not tell.",
+        ),
+        (
+            f"{data.NOISY_SIGN} noisy",
+            "The row's runs scatter so much that small differences mean nothing.",
+        ),
         ("— dash", "Not measured: the reason stands below it where it is known."),
     ]

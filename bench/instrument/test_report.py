@@ -19,6 +19,7 @@ import report_tables as tables  # noqa: E402
 
 try:
     import matplotlib  # noqa: F401
+
     DRAWS = True
 except ImportError:
     DRAWS = False
@@ -30,7 +31,12 @@ NAMES = ["inkalloc", "system", 'odd <b>"&|$x']
 
 def stat(median: float, best: float, unit: str = "") -> Dict[str, Any]:
     low, high = 0.98 * median, 1.02 * median
-    made: Dict[str, Any] = {"median": median, "low": low, "high": high, "values": [low, median, high]}
+    made: Dict[str, Any] = {
+        "median": median,
+        "low": low,
+        "high": high,
+        "values": [low, median, high],
+    }
     if unit:
         return {**made, "unit": unit}
     return {**made, "ratio": median / best, "ratio_low": low / best, "ratio_high": high / best}
@@ -48,27 +54,49 @@ def cell(factor: float, results: Dict[str, float]) -> Dict[str, Any]:
 def row(name: str, group: str, *keys: str, factors: Optional[List[float]] = None) -> Dict[str, Any]:
     results = {key: 10.0 * (i + 1) for i, key in enumerate(keys)}
     cells = {n: cell(f, results) for n, f in zip(NAMES, factors or [1.0, 1.5, 1.2])}
-    return {"name": name, "group": group, "why": "Because | of <this> & $that$.", "command": "x",
-            "cpu_unit": "ns", "per": "process", "noisy": name == "larson", "left_out": {},
-            "best": min(cells, key=lambda n: cells[n]["cpu"]["median"]), "cells": cells}
+    return {
+        "name": name,
+        "group": group,
+        "why": "Because | of <this> & $that$.",
+        "command": "x",
+        "cpu_unit": "ns",
+        "per": "process",
+        "noisy": name == "larson",
+        "left_out": {},
+        "best": min(cells, key=lambda n: cells[n]["cpu"]["median"]),
+        "cells": cells,
+    }
 
 
 def small_result() -> Dict[str, Any]:
     latency = [f"{call}_{q}" for call in ("malloc", "free") for q in ("p50", "p99", "p999", "max")]
-    rows = [row("simple-8", "benchtests"), row("simple-64", "benchtests"),
-            row("thread-1", "benchtests", "time_per_iteration"),
-            row("thread-8", "benchtests", "time_per_iteration"),
-            row("larson", "field", factors=[1.3, 1.0, 1.1]), row('a "<row>" & | more', "field"),
-            row("heap-1", "heap", "steady"), row("heap-1024", "heap", "steady"),
-            row("latency", "latency", *latency), row("limit", "limit", "malloc_pair", "inline_pair")]
+    rows = [
+        row("simple-8", "benchtests"),
+        row("simple-64", "benchtests"),
+        row("thread-1", "benchtests", "time_per_iteration"),
+        row("thread-8", "benchtests", "time_per_iteration"),
+        row("larson", "field", factors=[1.3, 1.0, 1.1]),
+        row('a "<row>" & | more', "field"),
+        row("heap-1", "heap", "steady"),
+        row("heap-1024", "heap", "steady"),
+        row("latency", "latency", *latency),
+        row("limit", "limit", "malloc_pair", "inline_pair"),
+    ]
     del rows[5]["cells"]["system"]
     rows[5]["left_out"]["system"] = "exit code 139"
     return {
-        "format": "inkalloc-compare 1", "date": "2026-11-30T22:00:00Z", "command": "bench/compare",
-        "rounds": 15, "seconds": 1800, "machine": {"cpu": "A <CPU>", "cpus": 2, "memory_bytes": 25e9},
-        "base": "inkalloc", "groups": [{"name": "benchtests", "title": "glibc's benchtests"}],
-        "allocators": [{"name": n, "library": "", "version": "1"} for n in NAMES], "rows": rows,
-        "summary": [], "instructions": {"loops": ["pair"], "figures": {n: [50.0] for n in NAMES}},
+        "format": "inkalloc-compare 1",
+        "date": "2026-11-30T22:00:00Z",
+        "command": "bench/compare",
+        "rounds": 15,
+        "seconds": 1800,
+        "machine": {"cpu": "A <CPU>", "cpus": 2, "memory_bytes": 25e9},
+        "base": "inkalloc",
+        "groups": [{"name": "benchtests", "title": "glibc's benchtests"}],
+        "allocators": [{"name": n, "library": "", "version": "1"} for n in NAMES],
+        "rows": rows,
+        "summary": [],
+        "instructions": {"loops": ["pair"], "figures": {n: [50.0] for n in NAMES}},
         "shared": {"rows": {"larson": {"operations": 2e6, "rmw": 500, "retries": 3}}},
     }
 
@@ -163,7 +191,7 @@ class HtmlTest(unittest.TestCase):
         self.page(result)
 
     def test_dollar_is_no_mathematics(self) -> None:
-        self.assertIn("odd &lt;b&gt;\"&amp;|$x", report.html_page(only(small_result(), NAMES, 2)))
+        self.assertIn('odd &lt;b&gt;"&amp;|$x', report.html_page(only(small_result(), NAMES, 2)))
 
 
 class MarkdownTest(unittest.TestCase):
@@ -203,8 +231,9 @@ class WordsTest(unittest.TestCase):
 
     def test_summary(self) -> None:
         result = only(small_result(), NAMES[:2], 3)  # all of 1 against 1.5
-        self.assertIn("Over 3 rows inkalloc takes 0.67 times the CPU time",
-                      tables.summary_sentence(result))
+        self.assertIn(
+            "Over 3 rows inkalloc takes 0.67 times the CPU time", tables.summary_sentence(result)
+        )
         self.assertIn("alone", tables.summary_sentence(only(small_result(), NAMES[:1], 3)))
 
     def test_ratios_are_reckoned(self) -> None:
@@ -225,8 +254,12 @@ class WordsTest(unittest.TestCase):
 
 class CommandTest(unittest.TestCase):
     def run_report(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run([sys.executable, str(HERE.parent / "report"), *arguments],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        return subprocess.run(
+            [sys.executable, str(HERE.parent / "report"), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
 
     def test_errors_are_one_sentence(self) -> None:
         with tempfile.TemporaryDirectory() as where:
