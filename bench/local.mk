@@ -10,7 +10,7 @@
 
 noinst_PROGRAMS = bench/bench_coldfree bench/bench_quick bench/bench_freelist bench/measure bench/touch
 bench_measure_SOURCES = bench/measure.c
-bench_touch_SOURCES = bench/touch.c
+bench_touch_SOURCES = bench/touch.c bench/bench.h
 bench_bench_coldfree_SOURCES = bench/bench_coldfree.c bench/bench.h
 bench_bench_quick_SOURCES = bench/bench_quick.c bench/bench.h
 bench_bench_freelist_SOURCES = bench/bench_freelist.c bench/bench.h

@@ -17,8 +17,8 @@ import io  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
 
-import report_data as data  # noqa: E402
-from report_data import Result, Row, Stat  # noqa: E402
+from . import report_data as data
+from .report_data import Result, Row, Stat  # noqa: E402
 
 WIDTH = 440  # CSS pixels; one is a point of matplotlib's at 72 dpi
 TEXT, SMALL = 11.5, 10.5

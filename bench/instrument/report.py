@@ -9,10 +9,10 @@ from pathlib import Path
 from string import Template
 from typing import Dict, List, Tuple
 
-import report_data as data
-import report_tables as tables
-from report_data import Result
-from report_tables import Cell, Line, Section, Table
+from . import report_data as data
+from . import report_tables as tables
+from .report_data import Result
+from .report_tables import Cell, Line, Section, Table
 
 HERE = Path(__file__).resolve().parent
 FIRST = 16  # losses to show before the reader asks for more; the tables have them all
@@ -121,7 +121,7 @@ def html_losses(result: Result) -> str:
 
 
 def html_page(result: Result) -> str:
-    import plots  # here, for Markdown needs no matplotlib
+    from . import plots  # here, for Markdown needs no matplotlib
 
     drawn: Dict[str, List[Tuple[str, str]]] = plots.plots(result)
     used = [s for s in tables.sections(result) if s.tables or drawn.get(s.key)]

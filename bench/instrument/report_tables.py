@@ -4,8 +4,8 @@ and Markdown of them.
 import re
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
-import report_data as data
-from report_data import Result, Row, Stat
+from . import report_data as data
+from .report_data import Result, Row, Stat
 
 VERDICTS = {"faster": "▼", "slower": "▲", "same": "=", "unclear": "?"}
 LATENCY = re.compile(r"(malloc|free)_(p\d+|max)$")

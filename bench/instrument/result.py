@@ -3,11 +3,13 @@
 import fnmatch
 from statistics import median
 
-from . import stats
+from . import runner, stats
 
 FORMAT = "inkalloc-compare 1"
 # Fewer rounds than these decide nothing.
 ROUNDS_TO_DECIDE = 8
+# But what is so many times slower in each of three is slower.
+GAP = 1.5
 METRICS = ("cpu", "wall", "rss", "faults")
 
 
@@ -21,17 +23,17 @@ def figures(row, run):
     return {"cpu": cpu, "wall": usage["wall_ns"] / share, "rss": usage["rss_bytes"], "faults": usage["faults"]}
 
 
-def summary_of(values, draws):
-    low, high = stats.interval(stats.medians(values, draws))
+def summary_of(values):
+    low, high = stats.interval(stats.medians(values))
     return {"median": median(values), "low": low, "high": high, "values": values}
 
 
-def add_ratios(cells, metric, draws):
-    """To the best of the row; the intervals are of the quotient, its rounds kept together."""
+def add_ratios(cells, metric):
+    """To the best of the row; the intervals are of the quotient, its rounds kept together where both have as many."""
     best = min(cells, key=lambda name: cells[name][metric]["median"])
-    base = stats.medians(cells[best][metric]["values"], draws)
+    base = stats.medians(cells[best][metric]["values"])
     for cell in cells.values():
-        own = stats.medians(cell[metric]["values"], draws)
+        own = stats.medians(cell[metric]["values"])
         bottom = cells[best][metric]["median"]
         cell[metric]["ratio"] = cell[metric]["median"] / bottom if bottom else 1.0
         ratios = [a / b if b else 1.0 for a, b in zip(own, base)]
@@ -39,16 +41,22 @@ def add_ratios(cells, metric, draws):
     return best
 
 
-def results_of(runs, draws):
+def results_of(runs):
     names = [n for n in runs[0][1] if all(n in run[1] for run in runs)]
-    return {n: {**summary_of([run[1][n][0] for run in runs], draws), "unit": runs[0][1][n][1]} for n in names}
+    return {n: {**summary_of([run[1][n][0] for run in runs]), "unit": runs[0][1][n][1]} for n in names}
 
 
-def against(base, cell, draws):
-    """The ratio of CPU time to the base's: the median of the rounds' own ratios, its interval, and how probable it is by chance."""
+def against(base, cell):
+    """The ratio of CPU time to the base's: the median of the rounds' own ratios, its interval, and how probable it is by chance.
+    Rounds are as many as the one with fewer has."""
     ratios = [a / b for a, b in zip(cell["cpu"]["values"], base["cpu"]["values"])]
-    low, high = stats.interval(stats.medians(ratios, draws))
-    return median(ratios), low, high, stats.signed_rank([r - 1 for r in ratios])
+    low, high = stats.interval(stats.medians(ratios))
+    return median(ratios), low, high, stats.signed_rank([r - 1 for r in ratios]), len(ratios)
+
+
+def is_noisy(cell):
+    cpu = cell["cpu"]
+    return (cpu["high"] - cpu["low"]) / 2 > stats.NOISY * cpu["median"]
 
 
 def row_result(row, runs, left_out, words):
@@ -56,42 +64,44 @@ def row_result(row, runs, left_out, words):
     whole = {name: list_ for name, list_ in runs.items() if list_ and name not in left_out}
     if not whole:
         return None
-    rounds = min(map(len, whole.values()))
-    draws = stats.resamples(rounds)
     cells = {}
     for name, list_ in whole.items():
-        per_run = [figures(row, run) for run in list_[:rounds]]
-        cells[name] = {metric: summary_of([f[metric] for f in per_run], draws) for metric in METRICS}
-        cells[name]["results"] = results_of(list_[:rounds], draws)
-        cells[name]["instructions"] = None
-    for metric in METRICS:
-        best = add_ratios(cells, metric, draws)
-        if metric == "cpu":
-            fastest = best
+        per_run = [figures(row, run) for run in list_]
+        cells[name] = {metric: summary_of([f[metric] for f in per_run]) for metric in METRICS}
+        cells[name].update(rounds=len(list_), results=results_of(list_), instructions=None)
+    fastest = add_ratios(cells, "cpu")
+    for metric in METRICS[1:]:
+        add_ratios(cells, metric)
     return {
-        "name": row.name, "group": row.group, "why": row.why, "command": " ".join(words), "rounds": rounds,
+        "name": row.name, "group": row.group, "why": row.why, "command": " ".join(words),
         "cpu_unit": "ns", "per": row.result or row.per or "process", "best": fastest, "left_out": left_out, "cells": cells,
-        "noisy": any(
-            (c["cpu"]["high"] - c["cpu"]["low"]) / 2 > stats.NOISY * c["cpu"]["median"] for c in cells.values()),
+        "noisy": any(map(is_noisy, cells.values())),
     }
+
+
+def decide(found, significant):
+    """The word for what against has found; of few rounds only a gap that leaves no room for doubt is called one."""
+    ratio, low, high, _, rounds = found
+    if rounds >= ROUNDS_TO_DECIDE:
+        return stats.verdict(significant, ratio, low, high)
+    if rounds >= runner.SLOW_ROUNDS and (low > GAP or high < 1 / GAP):
+        return "slower" if ratio > 1 else "faster"
+    return "unclear"
 
 
 def add_verdicts(rows, base):
     """All rows of one allocator are one family: of sixty true nothings, one in twenty would look like something."""
-    names = {name for row in rows for name in row["cells"]}
     for row in rows:
         if base in row["cells"]:
             row["cells"][base]["verdict"] = "base"
-    for name in names - {base}:
-        both = [row for row in rows if name in row["cells"] and base in row["cells"]]
-        found = [against(row["cells"][base], row["cells"][name], stats.resamples(row["rounds"])) for row in both]
-        significant = stats.holm([f[3] for f in found])
-        for row, (ratio, low, high, _), sure in zip(both, found, significant):
-            word = stats.verdict(sure, ratio, low, high) if row["rounds"] >= ROUNDS_TO_DECIDE else "unclear"
-            row["cells"][name].update(verdict=word, against_base={"ratio": ratio, "low": low, "high": high})
-        for row in rows:
-            if name in row["cells"]:
-                row["cells"][name].setdefault("verdict", "unclear")
+    for name in {name for row in rows for name in row["cells"]} - {base}:
+        cells = [(row["cells"][name], row["cells"].get(base)) for row in rows if name in row["cells"]]
+        for cell, _ in cells:
+            cell["verdict"] = "unclear"
+        both = [(cell, against(other, cell)) for cell, other in cells if other]
+        for (cell, found), significant in zip(both, stats.holm([found[3] for _, found in both])):
+            cell["verdict"] = decide(found, significant)
+            cell["against_base"] = dict(zip(("ratio", "low", "high"), found))
 
 
 def summarise(rows, groups, names):

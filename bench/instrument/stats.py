@@ -4,6 +4,7 @@ A cell is the list of one allocator's values in one row, one for each round.  Ro
 back to back, so what the machine did to one of them it mostly did to all.
 """
 
+import functools
 import math
 import random
 from statistics import median
@@ -20,6 +21,7 @@ ERROR_RATE = 0.05
 NOISY = 0.05
 
 
+@functools.lru_cache(maxsize=None)
 def resamples(rounds):
     """Lists of rounds, drawn with replacement: the same ones for all cells, which keeps the pairs together."""
     rng = random.Random(SEED)
@@ -33,9 +35,11 @@ def interval(figures):
     return ordered[cut], ordered[-1 - cut]
 
 
-def medians(values, draws):
+def medians(values):
     """The median of each resample."""
-    return [median([values[i] for i in draw]) for draw in draws]
+    if len(set(values)) == 1:
+        return values[:1] * RESAMPLES
+    return [median([values[i] for i in draw]) for draw in resamples(len(values))]
 
 
 def geometric_mean(ratios):

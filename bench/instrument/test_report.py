@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent))
 
-import report  # noqa: E402
-import report_data as data  # noqa: E402
-import report_tables as tables  # noqa: E402
+from instrument import report  # noqa: E402
+from instrument import report_data as data  # noqa: E402
+from instrument import report_tables as tables  # noqa: E402
 
 try:
     import matplotlib  # noqa: F401

@@ -54,7 +54,7 @@ def render(result):
     m = result["machine"]
     lines = [
         f"# {m['cpu']}, {m['cpus']} CPUs, {m['memory_bytes'] / 2**30:.0f} GiB, {m['kernel']}, {m['libc']}, {m['compiler']}, "
-        f"THP {m['thp']}, {result['date']}",
+        f"THP {m['thp']}, a page fault takes {quantity(m['fault_ns'] or 0, 'ns')}, {result['date']}",
         *(f"# {a['name']}: {a['version']}" for a in result["allocators"]),
         f"# {result['rounds']} rounds; median, ratio to the row's best ± half its 95 % interval;",
         f"# against {result['base']}: + faster, - slower, = same within 3 %, ? not decided",
