@@ -1,4 +1,8 @@
 # Tests that hold the built library's code to its figures: scripts, x86-64 only but for the last.
-ink_guards = tests/guard_instructions.sh tests/disasm_cursor.sh tests/disasm_calloc.sh
+ink_guards = tests/guard_instructions.sh tests/disasm_cursor.sh tests/disasm_calloc.sh tests/shared_operations.sh
 TESTS += $(ink_guards)
 EXTRA_DIST += $(ink_guards)
+
+# The instrument, bench/compare and its report.
+TESTS += tests/instrument.sh
+EXTRA_DIST += tests/instrument.sh
