@@ -20,8 +20,9 @@ class NotServing(Exception):
 @dataclass
 class Allocator:
     name: str
-    library: str  # empty: the system's malloc
+    library: str  # to preload; empty: the system's malloc
     version: str
+    file: str = ""  # where the loader finds it
 
 
 def preload(library, **variables):
@@ -61,7 +62,7 @@ def find(name, library, libc):
     file = serving_file(library)
     banner = preload(library, INKALLOC_CONF="banner:true").strip()
     version = banner if banner.startswith("inkalloc ") else package_version(name) or os.path.basename(file)
-    return Allocator(name, library, version)
+    return Allocator(name, library, version, file)
 
 
 def choose(wanted, own_library, libc):

@@ -512,12 +512,13 @@ def reading(result: Result) -> List[Tuple[str, str]]:
         ),
         (
             "▼ faster, ▲ slower",
-            f"The allocator takes less, or more, CPU time than {name}, and the interval of the "
-            "difference agrees.",
+            f"The allocator takes less, or more, CPU time than {name}: by 1 % at least, and so "
+            "steadily over the rounds that chance is excluded (signed-rank test, corrected for the "
+            "number of rows).",
         ),
         (
             "= same, ? unclear",
-            f"No difference from {name} that would matter; or the runs do not tell.",
+            f"The interval of the ratio to {name} lies within 3 % of 1; or the runs do not tell.",
         ),
         (
             f"{data.NOISY_SIGN} noisy",

@@ -1,6 +1,7 @@
 """From runs to the result that tables, pages and JSON are made of; its format is described in docs/benchmarks.md."""
 
 import fnmatch
+import os
 from statistics import median
 
 from . import runner, stats
@@ -126,7 +127,8 @@ def build(groups, rows, runs, left_out, allocators, about):
     add_verdicts(found, names[0])
     return {
         "format": FORMAT, **about, "base": names[0],
-        "allocators": [vars(a) for a in allocators],
+        "allocators": [
+            {"name": a.name, "library": os.path.basename(a.library), "version": a.version} for a in allocators],
         "groups": [{"name": n, "title": t} for n, t in groups.items() if any(r["group"] == n for r in found)],
         "rows": found, "summary": summarise(found, groups, names),
         "skipped": {r.name: left_out[r.name] for r in rows if not any(r.name == f["name"] for f in found)},

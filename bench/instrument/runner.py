@@ -1,5 +1,6 @@
 """Runs one row under one allocator, and all of them in turn."""
 
+import dataclasses
 import fnmatch
 import hashlib
 import os
@@ -23,6 +24,35 @@ JSON_RESULT = re.compile(rf'^ *"(\w+)": ({NUMBER}),?$', re.M)
 
 class Failed(Exception):
     """This run gives no figure; the sentence says why."""
+
+
+class FreshCopies:
+    """Copies of the allocators' libraries, new ones for each round.  Where a file's pages lie in memory is luck that lasts as long as the
+    file is cached: two copies of one build can differ by some percent in a row, always the same one ahead, which fifteen rounds would
+    take for a difference.  A new copy in each round makes it noise, which it is."""
+
+    def __init__(self, allocators):
+        self.allocators = allocators
+        self.directory = tempfile.mkdtemp(prefix="ink-libraries-")
+
+    def of_round(self, number):
+        """The allocators, each with the path of its copy."""
+        fresh = []
+        for index, allocator in enumerate(self.allocators):
+            if allocator.file:
+                place = os.path.join(self.directory, f"{number:03}-{index:02}")
+                os.mkdir(place)
+                copy = os.path.join(place, os.path.basename(allocator.file))
+                shutil.copyfile(allocator.file, copy)
+                allocator = dataclasses.replace(allocator, library=copy)
+            fresh.append(allocator)
+        for old in os.listdir(self.directory):
+            if not old.startswith(f"{number:03}-"):
+                shutil.rmtree(os.path.join(self.directory, old))
+        return fresh
+
+    def remove(self):
+        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 class Runner:
@@ -195,12 +225,16 @@ def run_all(runner, rows, allocators, rounds):
     runs = {row.name: {a.name: [] for a in allocators} for row in rows}
     left_out = {row.name: {} for row in rows}
     progress = Progress(sum((1 + rounds_of(row, rounds)) * len(allocators) for row in rows))
+    copies = FreshCopies(allocators)
     try:
         for number in range(rounds + 1):
+            fresh = copies.of_round(number)
             for row in rows:
                 if number <= rounds_of(row, rounds):
-                    one_round(runner, row, allocators, number, runs[row.name], left_out[row.name], progress)
+                    one_round(runner, row, fresh, number, runs[row.name], left_out[row.name], progress)
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted: the table has the rounds that were run\n")
+    finally:
+        copies.remove()
     progress.end()
     return runs, left_out
