@@ -5,6 +5,8 @@ import re
 import subprocess
 from dataclasses import dataclass
 
+from . import machine
+
 # Debian's package and the name of its library.
 PEERS = {
     "libjemalloc2": "libjemalloc.so.2",
@@ -45,9 +47,8 @@ def serving_file(library):
 
 
 def package_version(name):
-    done = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${Version}", name], capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else ""
+    """Of Debian's package; empty where there is none, or no Debian."""
+    return machine.first_line(["dpkg-query", "-W", "-f", "${Version}", name])
 
 
 def find(name, library, libc):

@@ -15,10 +15,12 @@ def read(path, default=""):
 
 
 def first_line(command):
+    """What a command prints first; empty where it fails or is not there."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")[0]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:
         return ""
+    return done.stdout.split("\n")[0] if done.returncode == 0 else ""
 
 
 def cpu():

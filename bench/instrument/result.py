@@ -24,9 +24,15 @@ def figures(row, run):
     return {"cpu": cpu, "wall": usage["wall_ns"] / share, "rss": usage["rss_bytes"], "faults": usage["faults"]}
 
 
+def rounded(value):
+    """Six digits: more are noise, and fill a file that people keep."""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
 def summary_of(values):
+    values = [rounded(v) for v in values]
     low, high = stats.interval(stats.medians(values))
-    return {"median": median(values), "low": low, "high": high, "values": values}
+    return {"median": rounded(median(values)), "low": rounded(low), "high": rounded(high), "values": values}
 
 
 def add_ratios(cells, metric):
@@ -36,9 +42,9 @@ def add_ratios(cells, metric):
     for cell in cells.values():
         own = stats.medians(cell[metric]["values"])
         bottom = cells[best][metric]["median"]
-        cell[metric]["ratio"] = cell[metric]["median"] / bottom if bottom else 1.0
+        cell[metric]["ratio"] = rounded(cell[metric]["median"] / bottom) if bottom else 1.0
         ratios = [a / b if b else 1.0 for a, b in zip(own, base)]
-        cell[metric]["ratio_low"], cell[metric]["ratio_high"] = stats.interval(ratios)
+        cell[metric]["ratio_low"], cell[metric]["ratio_high"] = map(rounded, stats.interval(ratios))
     return best
 
 

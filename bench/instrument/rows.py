@@ -73,6 +73,6 @@ def choose(rows, patterns):
     for pattern in patterns:
         hits = [r for r in rows if fnmatch.fnmatch(r.name, pattern) or r.group == pattern]
         if not hits:
-            raise BadRows(f"there is no row and no group {pattern}; --list shows all")
+            raise BadRows(f"{pattern} is no row, no group and no allocator; --list shows the rows")
         chosen += hits
     return [r for r in rows if r in chosen] if patterns else rows

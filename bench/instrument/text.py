@@ -41,7 +41,7 @@ def remarks(result):
         for name, why in row["left_out"].items():
             lines.append(f"{row['name']} without {name}: {why}")
     for name, why in result["skipped"].items():
-        lines.append(f"{name} was not run: {'; '.join(sorted(set(why.values())))}")
+        lines.append(f"{name} was not run: {'; '.join(sorted(set(why.values()))) or 'interrupted'}")
     noisy = sum(row["noisy"] for row in result["rows"])
     if noisy:
         lines.append(f"noise: in {noisy} of {len(result['rows'])} rows an interval of CPU time is wider than ±5 %")
