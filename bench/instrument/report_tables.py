@@ -116,6 +116,8 @@ def machine_facts(result: Result) -> List[Tuple[str, str]]:
     ]
     if data.is_number(machine.get("page_bytes")):
         facts.append(("Page", data.bytes_text(machine["page_bytes"])))
+    if data.is_number(machine.get("fault_ns")):
+        facts.append(("A page fault takes", data.time_text(machine["fault_ns"])))
     facts.append(("Rounds", result.get("rounds")))
     if data.is_number(result.get("seconds")):
         facts.append(("Took", f"{result['seconds'] / 60:.0f} min"))
