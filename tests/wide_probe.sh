@@ -29,7 +29,7 @@ probe() {
     done
     rm -rf "$scratch/probe"
     mkdir "$scratch/probe" && cd "$scratch/probe" || exit 1
-    [ ! -f "$scratch/$compiler.cache" ] || grep -v -e '^ac_cv_env_' -e '^ink_cv_wide_cas' "$scratch/$compiler.cache" >known
+    [ ! -f "$scratch/$compiler.cache" ] || grep -v -e '^ac_cv_env_' -e '^ac_cv_prog_' -e '^ink_cv_wide_cas' "$scratch/$compiler.cache" >known
     "$INK_SRCDIR/configure" --cache-file=known "$@" >out 2>&1 || fail "configure $* fails: $(tail -n 3 out)"
     way=$(sed -n 's/^  double-width CAS //p' out)
     [ "$way" = "$expected" ] || fail "configure $*: double-width CAS is '$way', not '$expected'"
