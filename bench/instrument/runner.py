@@ -27,8 +27,8 @@ class Failed(Exception):
 
 
 class FreshCopies:
-    """Copies of the allocators' libraries, new ones for each round.  Where a file's pages lie in memory is luck that lasts as long as the
-    file is cached: two copies of one build can differ by some percent in a row, always the same one ahead, which fifteen rounds would
+    """Copies of the allocators' libraries, new ones for each round.  Where a file's pages lie in memory lasts as long as the file is
+    cached, and is presumably why two copies of one build were seen to differ by some percent in a row, always the same one ahead, which fifteen rounds would
     take for a difference.  A new copy in each round makes it noise, which it is."""
 
     def __init__(self, allocators):
