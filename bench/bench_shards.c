@@ -14,7 +14,14 @@ static _Thread_local unsigned long bench_tries;
 
 #include <pthread.h>
 
-enum { SHARDS_MAX = 8, THREADS_MAX = 6, BATCHES = 64, PAIRS = 200000, ROUNDS_DEFAULT = 9, ROUNDS_MAX = 99 };
+enum {
+    SHARDS_MAX = 8,
+    THREADS_MAX = 6,
+    BATCHES = 64,
+    PAIRS = 200000,
+    ROUNDS_DEFAULT = 9,
+    ROUNDS_MAX = 99
+};
 
 static struct {
     _Alignas(INK_LINE_BYTES) struct ink_stack stack;
@@ -126,7 +133,8 @@ int main(int argc, char **argv)
         return 2;
     }
     calibrate();
-    printf("%8s %8s %12s %14s %16s\n", "threads", "heads", "work in ns", "ns for a pair", "retries a pair");
+    printf("%8s %8s %12s %14s %16s\n", "threads", "heads", "work in ns", "ns for a pair",
+           "retries a pair");
     for (unsigned w = 0; w < 2; w++) {
         for (unsigned t = 0; t < 3; t++) {
             double ns[2][ROUNDS_MAX], retries[2][ROUNDS_MAX];

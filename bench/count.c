@@ -1,4 +1,5 @@
 /* The counters of the build that counts: cc.h's seams end here when the library is compiled with INK_COUNTING.
+ * An operation is a block asked for or given back; a realloc that stays where it is, or moves a large block, is none.
  *
  * Each thread counts in a cell of its own, so that counting adds no shared write to those it counts.  When the process ends, the sums
  * are appended to the file that INK_COUNTS names, as one line "operations N rmw N retries N". */
@@ -57,7 +58,8 @@ static __attribute__((destructor)) void report(void)
         rmw += cells[i].rmw;
         retries += cells[i].retries;
     }
-    length = snprintf(line, sizeof line, "operations %llu rmw %llu retries %llu\n", calls, rmw, retries);
+    length =
+        snprintf(line, sizeof line, "operations %llu rmw %llu retries %llu\n", calls, rmw, retries);
     if (write(fd, line, (size_t)length) != length)
         _exit(1);
     close(fd);

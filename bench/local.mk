@@ -4,20 +4,18 @@
 #   make bench-coldfree       3 M blocks of 48 bytes freed in random order, CPU time
 #   make bench-freelist       the origin's loop: the three heads, batches, malloc, a mutex; 1, 2, 6 threads
 #   make bench-shards         the heads of the shared lists, one and eight of them
-#   make bench-quick          four small workloads, for comparing two builds
 #   make bench-report         everything bench/compare has, as HTML, Markdown and JSON: docs/benchmarks.md
 #
 # ALLOCATORS="inkalloc system libjemalloc2 mine=/opt/libmine.so" chooses who runs, ROUNDS=3 how
 # often.
 
-noinst_PROGRAMS = bench/bench_coldfree bench/bench_quick bench/bench_freelist bench/bench_shards bench/measure \
+noinst_PROGRAMS = bench/bench_coldfree bench/bench_freelist bench/bench_shards bench/measure \
 	bench/touch
 bench_bench_shards_SOURCES = bench/bench_shards.c bench/bench.h
 bench_bench_shards_LDADD = libinkcore.la $(INK_WIDE_LIBS)
 bench_measure_SOURCES = bench/measure.c
 bench_touch_SOURCES = bench/touch.c bench/bench.h
 bench_bench_coldfree_SOURCES = bench/bench_coldfree.c bench/bench.h
-bench_bench_quick_SOURCES = bench/bench_quick.c bench/bench.h
 bench_bench_freelist_SOURCES = bench/bench_freelist.c bench/bench.h
 bench_bench_freelist_LDADD = libinkalloc.la libinkcore.la $(INK_WIDE_LIBS)
 
@@ -36,7 +34,7 @@ ink_bench = INK_BUILDDIR='$(abs_top_builddir)' CC='$(CC)' \
 ink_interleave = $(ink_bench) $(BASH) $(srcdir)/bench/interleave.sh -r "$${ROUNDS:-7}"
 ink_peers = system libjemalloc2 libmimalloc2.0 libtcmalloc-minimal4
 
-.PHONY: bench-instructions bench-coldfree bench-freelist bench-shards bench-quick bench-report
+.PHONY: bench-instructions bench-coldfree bench-freelist bench-shards bench-report
 bench-instructions: libinkalloc.la bench/bench_instructions
 	@$(ink_bench) $(BASH) $(srcdir)/bench/instructions.sh $${ALLOCATORS:-inkalloc}
 
@@ -52,18 +50,15 @@ bench-freelist: bench/bench_freelist
 bench-shards: bench/bench_shards
 	@$(ink_bench) $(BASH) -c '. $(srcdir)/bench/lib.sh && machine_line' && bench/bench_shards $${ROUNDS:-9}
 
-bench-quick: libinkalloc.la bench/bench_quick
-	@$(ink_interleave) $${ALLOCATORS:-inkalloc system} -- bench/bench_quick
-
 # In benchmarks/ of the build, or where OUT says; ROWS chooses rows and groups.
 ink_report_out = $${OUT:-benchmarks}
 bench-report: all bench/libinkcounting.la
 	@$(MKDIR_P) "$(ink_report_out)" && \
 	$(ink_bench) $(srcdir)/bench/compare --rounds "$${ROUNDS:-15}" --instructions --shared bench/.libs/libinkcounting.so \
-	    --json "$(ink_report_out)/report.json" $${ROWS} $${ALLOCATORS} && \
+	    --json "$(ink_report_out)/report.json" $${ROWS} $${ALLOCATORS}; failed=$$?; \
 	$(srcdir)/bench/report "$(ink_report_out)/report.json" --html "$(ink_report_out)/report.html" \
 	    --markdown "$(ink_report_out)/report.md" && \
-	echo "written: $(ink_report_out)/report.html, report.md and report.json"
+	echo "written: $(ink_report_out)/report.html, report.md and report.json" && exit $$failed
 
 include $(top_srcdir)/bench/work.mk
 

@@ -1,5 +1,8 @@
-/* Touches memory once and gives it back: touch MIB; prints the CPU time of one page fault, "fault N ns".  On a virtual machine the host backs a page when it is first touched, which takes many
- * times longer than the fault that a benchmark is to count; what was touched stays backed.  Ends early, and well, when memory does. */
+/* Touches memory once and gives it back: touch MIB; prints the CPU time of one page fault, "fault N ns".
+ *
+ * On a virtual machine the host backs a page when it is first touched, which takes many times longer than the fault that a
+ * benchmark is to count.  What was touched stays backed, unless the host takes free pages back at once, as some do: then no
+ * warming helps, and the figure printed says so. */
 #include <sys/mman.h>
 
 #include "bench.h"
@@ -16,7 +19,8 @@ int main(int argc, char **argv)
         fputs("usage: touch MIB\n", stderr);
         return 2;
     }
-    p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+             0);
     if (p == MAP_FAILED) {
         perror("touch: mmap");
         return 1;

@@ -144,6 +144,25 @@ static inline char *work_block(size_t bytes)
     return p;
 }
 
+/* Fills live places with blocks, replaces that of a random one steps times, frees all: block makes the i-th of them.
+ * Prints operations. */
+static inline void work_churn(size_t live, size_t steps,
+                              char *(*block)(struct bench_rng *rng, size_t i))
+{
+    char **blocks = (char **)work_map(live * sizeof *blocks);
+    struct bench_rng rng = bench_rng_seeded(1);
+
+    for (size_t i = 0; i < steps + live; i++) {
+        char **place = &blocks[i < live ? i : bench_rng_below(&rng, live)];
+
+        free(*place);
+        *place = block(&rng, i);
+    }
+    for (size_t i = 0; i < live; i++)
+        free(blocks[i]);
+    bench_result("operations", 2.0 * (double)(steps + live), "count");
+}
+
 static inline void work_shuffle(struct bench_rng *rng, void **blocks, size_t items)
 {
     for (size_t i = items; i > 1; i--) {

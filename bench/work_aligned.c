@@ -24,8 +24,9 @@ static void *by_posix_memalign(size_t alignment, size_t bytes)
     return posix_memalign(&p, alignment, bytes) == 0 ? p : NULL;
 }
 
-static char *aligned_block(struct bench_rng *rng, bool posix)
+static char *aligned_block(struct bench_rng *rng, size_t i)
 {
+    bool posix = i % 2 == 0;
     size_t alignment = (size_t)ALIGNMENT_MIN << bench_rng_below(rng, ALIGNMENTS);
     size_t bytes = 1 + bench_rng_below(rng, MAX_BYTES);
     char *p = (char *)bench_check(
@@ -45,18 +46,8 @@ int main(int argc, char **argv)
     struct work_arguments a = work_begin(argc, argv, "work_aligned [STEPS [LIVE]]");
     size_t steps = work_number(&a, STEPS_DEFAULT, 1000000000);
     size_t live = work_number(&a, LIVE_DEFAULT, 10000000);
-    char **blocks = work_map(live * sizeof *blocks);
-    struct bench_rng rng = bench_rng_seeded(1);
 
     work_end(&a);
-    for (size_t i = 0; i < steps + live; i++) {
-        char **place = &blocks[i < live ? i : bench_rng_below(&rng, live)];
-
-        free(*place);
-        *place = aligned_block(&rng, i % 2 == 0);
-    }
-    for (size_t i = 0; i < live; i++)
-        free(blocks[i]);
-    bench_result("operations", 2.0 * (double)(steps + live), "count");
+    work_churn(live, steps, aligned_block);
     return 0;
 }

@@ -25,13 +25,14 @@ static bool is_zero(const char *p, size_t bytes)
     return *p == 0 && memcmp(p, p + 1, bytes - 1) == 0;
 }
 
-static char *zeroed_block(struct bench_rng *rng)
+static char *zeroed_block(struct bench_rng *rng, size_t i)
 {
     size_t bytes = bench_rng_below(rng, LARGE_ONE_IN) == 0
                        ? work_log_size(rng, LARGE_BYTES, LARGE_OCTAVES)
                        : work_log_size(rng, SMALL_BYTES, SMALL_OCTAVES);
     char *p = (char *)bench_check(calloc(1, bytes));
 
+    (void)i;
     if (!is_zero(p, bytes)) {
         fputs("work_calloc: a block is not zero\n", stderr);
         exit(1);
@@ -44,18 +45,8 @@ int main(int argc, char **argv)
     struct work_arguments a = work_begin(argc, argv, "work_calloc [STEPS [LIVE]]");
     size_t steps = work_number(&a, STEPS_DEFAULT, 1000000000);
     size_t live = work_number(&a, LIVE_DEFAULT, 10000000);
-    char **blocks = work_map(live * sizeof *blocks);
-    struct bench_rng rng = bench_rng_seeded(1);
 
     work_end(&a);
-    for (size_t i = 0; i < steps + live; i++) {
-        char **place = &blocks[i < live ? i : bench_rng_below(&rng, live)];
-
-        free(*place);
-        *place = zeroed_block(&rng);
-    }
-    for (size_t i = 0; i < live; i++)
-        free(blocks[i]);
-    bench_result("operations", 2.0 * (double)(steps + live), "count");
+    work_churn(live, steps, zeroed_block);
     return 0;
 }

@@ -55,19 +55,19 @@ typedef _Atomic uint32_t ink_flag_t;
 #define INK_THREAD_SANITIZER 0
 #endif
 
-/* Seams of the build that counts (bench/count.c): calls of the front end, and atomic read-modify-writes with those that failed.
+/* Seams of the build that counts (bench/count.c): blocks asked for and given back, and atomic read-modify-writes with those that failed.
  * In every other build they are what they enclose. */
 #ifdef INK_COUNTING
 INK_HIDDEN void ink_count_call(void);
 INK_HIDDEN void ink_count_rmw(void);
 INK_HIDDEN bool ink_count_cas(bool succeeded);
-#define INK_COUNT_CALL()          ink_count_call()
-#define INK_COUNT_RMW(operation)  (ink_count_rmw(), (operation))
-#define INK_COUNT_CAS(operation)  ink_count_cas(operation)
+#define INK_COUNT_CALL()         ink_count_call()
+#define INK_COUNT_RMW(operation) (ink_count_rmw(), (operation))
+#define INK_COUNT_CAS(operation) ink_count_cas(operation)
 #else
-#define INK_COUNT_CALL()          ((void)0)
-#define INK_COUNT_RMW(operation)  (operation)
-#define INK_COUNT_CAS(operation)  (operation)
+#define INK_COUNT_CALL()         ((void)0)
+#define INK_COUNT_RMW(operation) (operation)
+#define INK_COUNT_CAS(operation) (operation)
 #endif
 
 /* Named by order, so that a wrong order is visible where it is used. */
@@ -76,20 +76,20 @@ INK_HIDDEN bool ink_count_cas(bool succeeded);
 /* Of a word that nobody but this thread writes now: the same, but the compiler may fold it into another instruction. */
 #define ink_load_own(p) \
     (*(__typeof__(atomic_load_explicit((p), memory_order_relaxed)) *)(uintptr_t)(p))
-#define ink_store_relaxed(p, v)    atomic_store_explicit((p), (v), memory_order_relaxed)
-#define ink_store_release(p, v)    atomic_store_explicit((p), (v), memory_order_release)
+#define ink_store_relaxed(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)
+#define ink_store_release(p, v) atomic_store_explicit((p), (v), memory_order_release)
 #define ink_exchange_acq_rel(p, v) \
     INK_COUNT_RMW(atomic_exchange_explicit((p), (v), memory_order_acq_rel))
-#define ink_cas_relaxed(p, expected, v)                                      \
-    INK_COUNT_CAS(atomic_compare_exchange_weak_explicit((p), (expected), (v), \
-                                                        memory_order_relaxed, memory_order_relaxed))
-#define ink_cas_acquire(p, expected, v)                   \
+#define ink_cas_relaxed(p, expected, v)                  \
+    INK_COUNT_CAS(atomic_compare_exchange_weak_explicit( \
+        (p), (expected), (v), memory_order_relaxed, memory_order_relaxed))
+#define ink_cas_acquire(p, expected, v)                    \
     INK_COUNT_CAS(atomic_compare_exchange_strong_explicit( \
         (p), (expected), (v), memory_order_acquire, memory_order_acquire))
-#define ink_cas_release(p, expected, v)                   \
+#define ink_cas_release(p, expected, v)                    \
     INK_COUNT_CAS(atomic_compare_exchange_strong_explicit( \
         (p), (expected), (v), memory_order_release, memory_order_acquire))
-#define ink_cas_acq_rel(p, expected, v)                   \
+#define ink_cas_acq_rel(p, expected, v)                    \
     INK_COUNT_CAS(atomic_compare_exchange_strong_explicit( \
         (p), (expected), (v), memory_order_acq_rel, memory_order_acquire))
 #define ink_add_relaxed(p, v) \

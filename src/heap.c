@@ -144,9 +144,14 @@ void *ink_heap_alloc(size_t bytes)
 void *ink_heap_alloc_zeroed(size_t bytes)
 {
     bool zeroed = false;
-    void *p = bytes <= INK_SMALL_MAX ? ink_heap_alloc(bytes)
-                                     : ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed);
+    void *p;
 
+    if (bytes <= INK_SMALL_MAX) {
+        p = ink_heap_alloc(bytes);
+    } else {
+        INK_COUNT_CALL();
+        p = ink_big_alloc(bytes, INK_ALIGNMENT, &zeroed);
+    }
     if (p != NULL && !zeroed)
         memset(p, 0, bytes);
     return p;
@@ -159,10 +164,10 @@ void *ink_heap_alloc_aligned(size_t bytes, size_t alignment)
 
     if (alignment <= INK_ALIGNMENT)
         return ink_heap_alloc(bytes);
-    INK_COUNT_CALL();
     class = ink_class_for_aligned(bytes, alignment);
     if (class != INK_CLASS_NONE)
         return ink_heap_alloc(ink_size_classes[class].size);
+    INK_COUNT_CALL();
     return ink_perturb_new(ink_big_alloc(bytes, alignment, &zeroed));
 }
 

@@ -279,7 +279,7 @@ def scatter_plot(result: Result) -> Optional[Plot]:
     """Geometric means over all rows: CPU time against memory, a point an allocator."""
     found = {}
     for name in data.allocators(result):
-        x, y = (data.mean_ratio(result["rows"], name, measure)[0] for measure in ("rss", "cpu"))
+        x, y = (data.group_mean(result, "all", name, measure)[0] for measure in ("rss", "cpu"))
         if x and y:
             found[name] = (x, y)
     if len(found) < 2:

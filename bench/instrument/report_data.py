@@ -191,7 +191,9 @@ def group_mean(result: Result, group: str, name: str, measure: str) -> Tuple[Opt
             entry.get(measure)
         ):
             return entry[measure], int(entry.get("rows") or 0)
-    return mean_ratio([r for r in result["rows"] if r.get("group", "") == group], name, measure)
+    return mean_ratio(
+        [r for r in result["rows"] if group in ("all", r.get("group", ""))], name, measure
+    )
 
 
 def against(result: Result, other: str, measure: str) -> Tuple[Optional[float], int]:

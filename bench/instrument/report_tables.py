@@ -73,8 +73,16 @@ def summary_sentence(result: Result) -> str:
     rival = others[0] if len(others) == 1 else "the best other allocator of each row"
     return (
         f"Over {count} row{'s' * (count != 1)} {name} takes {listed(parts)} of {rival} "
-        "(geometric means; below 1 is better)."
+        "(geometric means; below 1 is better)." + noise_sentence(result)
     )
+
+
+def noise_sentence(result: Result) -> str:
+    """What bench/compare says on a terminal, so that nobody takes the page for more than it is."""
+    noisy, total = sum(bool(row.get("noisy")) for row in result["rows"]), len(result["rows"])
+    if 3 * noisy <= total:
+        return ""
+    return f" The machine was too busy to decide: {noisy} of {total} rows are noisy."
 
 
 def loss_sentence(result: Result, measure: str) -> Tuple[str, List[str]]:
@@ -211,7 +219,7 @@ def summary_table(result: Result, measure: str) -> Table:
             )
         )
     if len(all_groups) > 1:
-        pairs = [data.mean_ratio(result["rows"], name, measure) for name in names]
+        pairs = [data.group_mean(result, "all", name, measure) for name in names]
         total = len(result["rows"])
         lines.append(Line("all rows", mean_cells(pairs, total), note=f"{total} rows"))
     what = MEASURES[measure][0]

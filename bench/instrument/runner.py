@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+from . import machine
+
 LIMIT_SECONDS = 300
 # An allocator that takes so long in a row is run so often there and no more: what it is slow by needs no fifteen runs to be seen.
 SLOW_SECONDS = 4
@@ -27,9 +29,9 @@ class Failed(Exception):
 
 
 class FreshCopies:
-    """Copies of the allocators' libraries, new ones for each round.  Where a file's pages lie in memory lasts as long as the file is
-    cached, and is presumably why two copies of one build were seen to differ by some percent in a row, always the same one ahead, which fifteen rounds would
-    take for a difference.  A new copy in each round makes it noise, which it is."""
+    """Copies of the allocators' libraries, new ones for each round.  Where a file's pages lie in memory lasts as long as the file
+    is cached, and is presumably why two copies of one build were seen to differ by some percent, the same one ahead in nearly
+    every round: fifteen rounds take that for a difference.  New copies in each round make it noise."""
 
     def __init__(self, allocators):
         self.allocators = allocators
@@ -69,7 +71,6 @@ class Runner:
         for need in self.words(row.needs):
             if not (os.path.exists(need) if "/" in need else shutil.which(need)):
                 return f"{need} is not installed"
-        from . import machine
         if row.memory and machine.meminfo("MemAvailable") < row.memory << 20:
             return f"needs {row.memory} MiB of memory"
         return None

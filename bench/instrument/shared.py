@@ -1,4 +1,4 @@
-"""Atomic read-modify-writes of each row, counted by a build of inkalloc that counts them (bench/count.h)."""
+"""Atomic read-modify-writes of each row, counted by a build of inkalloc that counts them (bench/count.c)."""
 
 import os
 import tempfile

@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import shutil
 import stat
 import subprocess
 import sys
@@ -173,6 +174,20 @@ class Command(unittest.TestCase):
         done = self.compare("--rounds", "1", "origin-1", "system", "--json", "-")
         rss = json.loads(done.stdout)["rows"][0]["cells"]["system"]["rss"]["median"]
         self.assertLess(rss, 6 << 20)
+
+    def test_a_base_that_fails_is_not_hidden(self):
+        # The row divides by what the program does not print.
+        with tempfile.TemporaryDirectory() as directory:
+            copy = Path(directory) / "bench"
+            shutil.copytree(BENCH, copy)
+            rows_file = copy / "rows.ini"
+            text = rows_file.read_text()
+            rows_file.chmod(0o644)
+            rows_file.write_text(text + "\n[bad]\ngroup = field\nrun = {bench}/work_origin 1\nper = nothing\nwhy = w\n")
+            done = subprocess.run([str(copy / "compare"), "--rounds", "1", "bad", "origin-1", "system"],
+                                  capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "compare: system failed in bad\n")
 
     def test_list(self):
         self.assertIn("larson", self.compare("--list").stdout)
