@@ -1,12 +1,12 @@
-/* Chunks of runs: mapping, masks of free units, purging of whole chunks. */
+/* Chunks of runs: mapping, masks of free units, purging. */
 #include "chunk.h"
 #include "die.h"
+#include "dirty.h"
 #include "meta.h"
+#include "options.h"
 #include "os.h"
 
 enum {
-    /* Wholly free chunks that may stay dirty: 64 MiB that a steady program takes up again without a fault. */
-    INK_CHUNK_DIRTY_SPARES = 32,
     INK_CHUNK_SPARSE =
         16, /* the first chunks: a small process touches a page here and a page there */
     INK_CHUNK_SEARCH = 16, /* chunks looked at in a bucket for a run of several units */
@@ -20,12 +20,14 @@ static struct {
     _Alignas(INK_LINE_BYTES) struct ink_lock lock;
     struct ink_buckets buckets; /* chunks with free units, by how many */
     struct ink_chunk *spare;    /* records without a chunk, linked by node.next */
-    _Atomic uint32_t
-        dirty_spares; /* chunks wholly free and not wholly zero; lock, but for a peek */
+    struct ink_chunk *hand;     /* where the search for dirty units goes on */
+    /* Written under the lock, read by anyone. */
+    _Atomic size_t free_units;
+    _Atomic size_t dirty_units; /* free ones that can be purged */
 } ink_chunks;
 
 static _Atomic(struct ink_chunk *) ink_chunk_list;
-static _Atomic uint32_t ink_chunk_mapped;  /* chunks mapped so far */
+static _Atomic size_t ink_chunk_mapped;    /* units that are mapped */
 static ink_flag_t ink_chunk_some_returned; /* a run is RETURNED that nobody has merged */
 
 struct ink_chunk *ink_chunk_first(void)
@@ -43,24 +45,30 @@ static unsigned ink_chunk_bucket(uint32_t free)
     return free == 0 ? INK_BUCKET_NONE : (unsigned)(__builtin_popcount(free) - 1) / 4;
 }
 
-static bool ink_chunk_is_dirty_spare(const struct ink_chunk *chunk)
+static size_t ink_chunk_dirty_units(const struct ink_chunk *chunk)
 {
-    uint32_t owned = ink_load_relaxed(&chunk->owned);
-
-    return chunk->free == owned && chunk->free != 0 && chunk->zero != owned && !chunk->stuck;
+    return chunk->stuck ? 0 : (size_t)__builtin_popcount(chunk->free & ~chunk->zero);
 }
 
-/* Every change of a chunk's masks goes through here, so that bucket and count follow.  Chunk lock. */
-static void ink_chunk_set_free(struct ink_chunk *chunk, uint32_t free, uint32_t zero)
+static bool ink_chunk_is_whole(const struct ink_chunk *chunk)
+{
+    return chunk->free != 0 && chunk->free == ink_load_relaxed(&chunk->owned);
+}
+
+/* Every change of a chunk's masks goes through here, so that bucket and sums follow.  Chunk lock. */
+static void ink_chunk_set_free(struct ink_chunk *chunk, uint32_t free, uint32_t zero, bool stuck)
 {
     unsigned bucket = ink_chunk_bucket(free);
-
-    uint32_t dirty_spares =
-        ink_load_relaxed(&ink_chunks.dirty_spares) - ink_chunk_is_dirty_spare(chunk);
+    size_t free_units = ink_load_relaxed(&ink_chunks.free_units) -
+                        (size_t)__builtin_popcount(chunk->free);
+    size_t dirty_units = ink_load_relaxed(&ink_chunks.dirty_units) - ink_chunk_dirty_units(chunk);
 
     chunk->free = free;
     chunk->zero = zero;
-    ink_store_relaxed(&ink_chunks.dirty_spares, dirty_spares + ink_chunk_is_dirty_spare(chunk));
+    chunk->purged &= zero;
+    chunk->stuck = stuck;
+    ink_store_relaxed(&ink_chunks.free_units, free_units + (size_t)__builtin_popcount(free));
+    ink_store_relaxed(&ink_chunks.dirty_units, dirty_units + ink_chunk_dirty_units(chunk));
     ink_buckets_move(&ink_chunks.buckets, &chunk->node, chunk->bucket, bucket);
     chunk->bucket = (uint8_t)bucket;
 }
@@ -70,7 +78,9 @@ static void ink_chunks_repair(void)
 {
     ink_chunks.buckets = (struct ink_buckets){.used = 0};
     ink_chunks.spare = NULL;
-    ink_store_relaxed(&ink_chunks.dirty_spares, 0);
+    ink_chunks.hand = NULL;
+    ink_store_relaxed(&ink_chunks.free_units, 0);
+    ink_store_relaxed(&ink_chunks.dirty_units, 0);
     for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next) {
         uint32_t used = 0;
 
@@ -79,7 +89,7 @@ static void ink_chunks_repair(void)
                 used |= ink_units_mask(i, ink_load_relaxed(&chunk->run[i].units));
         chunk->bucket = INK_BUCKET_NONE;
         chunk->free = 0;
-        ink_chunk_set_free(chunk, ink_load_relaxed(&chunk->owned) & ~used, 0);
+        ink_chunk_set_free(chunk, ink_load_relaxed(&chunk->owned) & ~used, 0, false);
         ink_store_relaxed(&chunk->some_returned, true);
     }
     ink_store_relaxed(&ink_chunk_some_returned, true);
@@ -93,7 +103,7 @@ static void ink_run_merge(struct ink_chunk *chunk, struct ink_run *run)
     ink_store_release(&run->state, INK_RUN_FREE);
     ink_chunk_set_free(chunk,
                        chunk->free | ink_units_mask(run->number, ink_load_relaxed(&run->units)),
-                       chunk->zero);
+                       chunk->zero, chunk->stuck);
 }
 
 static void ink_chunks_merge_returned(void)
@@ -181,11 +191,11 @@ static struct ink_run *ink_chunk_carve(struct ink_chunk *chunk, unsigned place, 
 static void ink_units_withdraw(struct ink_chunk *chunk, uint32_t units)
 {
     ink_units_mark(chunk, units, INK_RUN_TAKEN);
-    ink_chunk_set_free(chunk, chunk->free & ~units, chunk->zero & ~units);
+    ink_chunk_set_free(chunk, chunk->free & ~units, chunk->zero & ~units, chunk->stuck);
 }
 
-/* Puts withdrawn units (back) into the mask. */
-static void ink_units_put(struct ink_chunk *chunk, uint32_t units, uint32_t zeroed,
+/* Puts withdrawn units (back) into the mask; those of zeroed are known to read as zero, by a purge or as they are fresh. */
+static void ink_units_put(struct ink_chunk *chunk, uint32_t units, uint32_t zeroed, bool purged,
                           struct ink_locker me)
 {
     if (!ink_chunks_lock(me)) {
@@ -194,8 +204,8 @@ static void ink_units_put(struct ink_chunk *chunk, uint32_t units, uint32_t zero
         return;
     }
     ink_units_mark(chunk, units, INK_RUN_FREE);
-    chunk->stuck = chunk->stuck && zeroed == 0;
-    ink_chunk_set_free(chunk, chunk->free | units, chunk->zero | zeroed);
+    ink_chunk_set_free(chunk, chunk->free | units, chunk->zero | zeroed, zeroed == 0);
+    chunk->purged |= purged ? zeroed : 0;
     ink_chunks_unlock(me);
 }
 
@@ -213,8 +223,10 @@ static struct ink_run *ink_chunks_search(unsigned units, unsigned alignment)
                 uint32_t mask = ink_units_mask((unsigned)place, units);
 
                 run->zeroed = (chunk->zero & mask) == mask;
-                chunk->stuck = false;
-                ink_chunk_set_free(chunk, chunk->free & ~mask, chunk->zero & ~mask);
+                if ((chunk->purged & mask) != 0)
+                    ink_dirty_regret((size_t)__builtin_popcount(chunk->purged & mask) *
+                                     INK_UNIT_BYTES);
+                ink_chunk_set_free(chunk, chunk->free & ~mask, chunk->zero & ~mask, false);
                 return run;
             }
         }
@@ -257,6 +269,20 @@ static struct ink_chunk *ink_chunk_new_record(void)
     return chunk;
 }
 
+/* Huge pages for dense memory: not in the first chunks, where a small process touches a page here and a page there, nor in less than a huge page. */
+static void ink_chunk_advise(struct ink_chunk *chunk, unsigned units, size_t mapped)
+{
+    enum ink_thp thp = ink_options.thp;
+    bool huge = units == INK_CHUNK_UNITS && thp != INK_THP_NEVER &&
+                (thp == INK_THP_ALWAYS || mapped >= INK_CHUNK_SPARSE * INK_CHUNK_UNITS);
+
+    ink_store_relaxed(&chunk->huge, huge);
+    if (huge)
+        ink_os_advise_huge_pages(chunk->base, INK_CHUNK_BYTES);
+    else
+        ink_os_forbid_huge_pages(chunk->base, (size_t)units * INK_UNIT_BYTES);
+}
+
 /* A chunk of fresh memory that nobody else knows yet, in the given record: all units its own, none in the mask.  Takes no lock. */
 static bool ink_chunk_map(struct ink_chunk *chunk, unsigned units, unsigned alignment, bool small)
 {
@@ -270,11 +296,11 @@ static bool ink_chunk_map(struct ink_chunk *chunk, unsigned units, unsigned alig
         return false;
     }
     ink_window_place(base);
-    if (ink_add_relaxed(&ink_chunk_mapped, 1) < INK_CHUNK_SPARSE)
-        ink_os_forbid_huge_pages(base, (size_t)got * INK_UNIT_BYTES);
+    chunk->base = base;
+    chunk->purged = 0;
+    ink_chunk_advise(chunk, got, ink_add_relaxed(&ink_chunk_mapped, got));
     /* In use until they are put into the mask: a repair in between must not find them. */
     ink_units_mark(chunk, ink_units_mask(0, INK_CHUNK_UNITS), INK_RUN_TAKEN);
-    chunk->base = base;
     ink_store_release(&chunk->owned, ink_units_mask(0, got));
     return true;
 }
@@ -313,7 +339,7 @@ static struct ink_run *ink_chunk_take_fresh(struct ink_chunk **record, unsigned 
     run->zeroed = true;
     rest = owned & ~ink_units_mask((unsigned)place, units);
     if (rest != 0)
-        ink_units_put(chunk, rest, rest, me);
+        ink_units_put(chunk, rest, rest, false, me);
     return run;
 }
 
@@ -360,10 +386,29 @@ void ink_chunks_look_for_returned(void)
         ink_chunk_leave_returned(chunk);
 }
 
+void ink_chunk_expect_holes(struct ink_chunk *chunk)
+{
+    if (!ink_load_relaxed(&chunk->huge))
+        return;
+    ink_os_forbid_huge_pages(chunk->base, INK_CHUNK_BYTES);
+    ink_store_relaxed(&chunk->huge, false);
+}
+
+/* A chunk that has become wholly free begins anew. */
+static void ink_chunk_change_advice(struct ink_chunk *chunk, uint32_t units)
+{
+    if (units != ink_load_relaxed(&chunk->owned))
+        ink_chunk_expect_holes(chunk);
+    else if (units == ink_units_mask(0, INK_CHUNK_UNITS) && !ink_load_relaxed(&chunk->huge))
+        ink_chunk_advise(chunk, INK_CHUNK_UNITS, ink_load_relaxed(&ink_chunk_mapped));
+}
+
 /* Purges withdrawn units, and puts them back.  No lock across the system calls. */
 static size_t ink_units_purge(struct ink_chunk *chunk, uint32_t units, struct ink_locker me)
 {
     uint32_t left = units, zeroed = 0;
+
+    ink_chunk_change_advice(chunk, units);
 
     while (left != 0) {
         unsigned first = (unsigned)__builtin_ctz(left);
@@ -376,7 +421,7 @@ static size_t ink_units_purge(struct ink_chunk *chunk, uint32_t units, struct in
             zeroed |= mask;
         left &= ~mask;
     }
-    ink_units_put(chunk, units, zeroed, me);
+    ink_units_put(chunk, units, zeroed, true, me);
     return (size_t)__builtin_popcount(zeroed) * INK_UNIT_BYTES;
 }
 
@@ -392,38 +437,67 @@ void ink_chunk_give(struct ink_run *run, struct ink_locker me)
     ink_chunks_unlock(me);
 }
 
-/* Withdraws a wholly free, dirty chunk if there are too many of them.  Chunk lock. */
-static struct ink_chunk *ink_chunk_withdraw_excess(void)
+/* The next chunk with dirty units, wholly free ones only if whole, from where the last search ended.  Chunk lock. */
+static struct ink_chunk *ink_chunks_find_dirty(bool whole)
 {
-    if (ink_load_relaxed(&ink_chunks.dirty_spares) <= INK_CHUNK_DIRTY_SPARES)
-        return NULL;
-    for (unsigned bucket = INK_BUCKETS; bucket-- > 0;)
-        for (struct ink_bucket_node *node = ink_chunks.buckets.first[bucket]; node != NULL;
-             node = node->next) {
-            struct ink_chunk *chunk = (struct ink_chunk *)(void *)node;
+    struct ink_chunk *start = ink_chunks.hand != NULL ? ink_chunks.hand : ink_chunk_first();
+    struct ink_chunk *chunk = start;
 
-            if (ink_chunk_is_dirty_spare(chunk)) {
-                ink_units_withdraw(chunk, ink_load_relaxed(&chunk->owned));
-                chunk->stuck = true; /* unless the purge shows otherwise */
-                return chunk;
-            }
-        }
+    if (chunk == NULL)
+        return NULL;
+    do {
+        ink_chunks.hand = chunk->next;
+        if (ink_chunk_dirty_units(chunk) != 0 && (!whole || ink_chunk_is_whole(chunk)))
+            return chunk;
+        chunk = chunk->next != NULL ? chunk->next : ink_chunk_first();
+    } while (chunk != start);
     return NULL;
+}
+
+/* Purges the dirty units of one chunk; false if there is none, or no lock. */
+static bool ink_chunk_purge_one(bool whole, struct ink_locker me)
+{
+    struct ink_chunk *chunk;
+    uint32_t units = 0;
+
+    if (!ink_chunks_lock(me))
+        return false;
+    chunk = ink_chunks_find_dirty(whole);
+    if (chunk != NULL) {
+        units = ink_chunk_is_whole(chunk) ? ink_load_relaxed(&chunk->owned)
+                                          : chunk->free & ~chunk->zero;
+        ink_units_withdraw(chunk, units);
+    }
+    ink_chunks_unlock(me);
+    if (chunk != NULL)
+        (void)ink_units_purge(chunk, units, me);
+    return chunk != NULL;
+}
+
+size_t ink_chunk_dirty_bytes(void)
+{
+    return ink_load_relaxed(&ink_chunks.dirty_units) * INK_UNIT_BYTES;
+}
+
+size_t ink_chunk_used_bytes(void)
+{
+    size_t mapped = ink_load_relaxed(&ink_chunk_mapped);
+    size_t free = ink_load_relaxed(&ink_chunks.free_units);
+
+    return mapped > free ? (mapped - free) * INK_UNIT_BYTES : 0;
 }
 
 void ink_chunk_purge_excess(struct ink_locker me)
 {
-    struct ink_chunk *chunk;
+    size_t allowed = ink_dirty_allowed(ink_chunk_used_bytes());
 
-    while (ink_load_relaxed(&ink_chunks.dirty_spares) > INK_CHUNK_DIRTY_SPARES) {
-        if (!ink_chunks_locked(ink_lock_try(&ink_chunks.lock, me)))
-            return;
-        chunk = ink_chunk_withdraw_excess();
-        ink_chunks_unlock(me);
-        if (chunk == NULL)
-            return;
-        (void)ink_units_purge(chunk, ink_load_relaxed(&chunk->owned), me);
-    }
+    if (ink_likely(ink_chunk_dirty_bytes() <= allowed))
+        return;
+    ink_dirty_forgive();
+    allowed = ink_dirty_allowed(ink_chunk_used_bytes());
+    for (int whole = 1; whole >= 0; whole--)
+        while (ink_chunk_dirty_bytes() > allowed / 4 * 3 && ink_chunk_purge_one(whole, me))
+            continue;
 }
 
 /* Gives a withdrawn chunk's memory back to the system, and its record up. */
@@ -437,6 +511,7 @@ static size_t ink_chunk_unmap(struct ink_chunk *chunk, struct ink_locker me)
         (void)ink_units_purge(chunk, owned, me);
         return 0;
     }
+    ink_sub_relaxed(&ink_chunk_mapped, bytes / INK_UNIT_BYTES);
     ink_store_release(&chunk->owned, 0);
     ink_chunk_put_record(chunk, me);
     return bytes;

@@ -56,6 +56,7 @@ struct ink_run {
     uint8_t external_words; /* length of external */
     uint8_t shard;          /* whose lock guards it; constant while in use */
     bool zeroed;            /* all its bytes were zero when it was taken */
+    uint8_t purged_pages;   /* of free items, purged and not used since; class lock */
     _Alignas(8) _Atomic uint64_t inline_words[INK_RUN_INLINE_WORDS];
 };
 
@@ -66,9 +67,11 @@ struct ink_chunk {
     _Atomic uint32_t owned;
     uint32_t free;  /* bit per unit that can be taken; chunk lock */
     uint32_t zero;  /* bit per free unit that is known to read as zero; chunk lock */
-    uint8_t bucket; /* chunk lock */
+    uint32_t purged; /* bit per free unit that was purged; chunk lock */
+    uint8_t bucket;  /* chunk lock */
     bool
         stuck; /* its pages could not be purged (locked memory); until a run is taken from it.  Chunk lock */
+    ink_flag_t huge; /* huge pages were asked for; written by whoever changes the advice */
     /* Some run of it is RETURNED.  Set by whoever could not get the lock, cleared by whoever merges. */
     ink_flag_t some_returned;
     struct ink_chunk *next; /* of all records ever made; constant once published */
@@ -82,8 +85,16 @@ struct ink_run *ink_chunk_take(unsigned units, unsigned alignment_units, struct 
 /* Gives back a run whose state the caller has changed to RETURNED.  Any thread; may be called under a class lock: it waits for nothing. */
 void ink_chunk_give(struct ink_run *run, struct ink_locker me);
 
-/* Purges wholly free chunks above the number that may stay dirty.  Called without a lock, after runs were given back. */
+/* Purges free units if more are dirty than dirty.h allows, whole chunks first, until a quarter less than that is left.  Called without a
+ * lock, after runs were given back. */
 void ink_chunk_purge_excess(struct ink_locker me);
+
+/* Before a part of the chunk is purged: the kernel, which keeps the rest as small pages, must not make it whole again. */
+void ink_chunk_expect_holes(struct ink_chunk *chunk);
+
+/* Bytes of free units that can be purged, and of units that are not free.  Any thread; a glance. */
+size_t ink_chunk_dirty_bytes(void);
+size_t ink_chunk_used_bytes(void);
 
 /* Returns free units to the system: purges what is dirty, unmaps chunks that are wholly free.  Bytes returned. */
 size_t ink_chunk_trim(struct ink_locker me);

@@ -4,22 +4,62 @@
 #include "sizeclass.h"
 
 enum {
-    /* What a list's batches may pin: each cached item may keep a page of its own resident, however small it is. */
-    INK_FREELIST_PINNED_BYTES = 8 * 1024 * 1024,
     INK_FREELIST_PAGE_BYTES = 4096,
-    INK_FREELIST_BATCHES_MIN = 8,
+    INK_FREELIST_BOUND_MIN = 2, /* batches: a producer and a consumer meet there whatever else there is */
+    INK_FREELIST_SHARE = 8,
 };
 
-#define INK_FREELIST_PINNED(size) \
-    ((size) > INK_FREELIST_PAGE_BYTES ? (size) : INK_FREELIST_PAGE_BYTES)
-#define INK_FREELIST_BATCHES(size) \
-    (INK_FREELIST_PINNED_BYTES / (INK_FREELIST_PINNED(size) * INK_BATCH_ITEMS(size)))
-#define INK_FREELIST_BOUND(class, size, below)                                \
-    [class] = {.bound = INK_FREELIST_BATCHES(size) > INK_FREELIST_BATCHES_MIN \
-                            ? INK_FREELIST_BATCHES(size)                      \
-                            : INK_FREELIST_BATCHES_MIN},
+/* What the batches of all lists may pin together: a fixed part or a share of what is out, whichever is more. */
+#define INK_FREELIST_PINNED_MIN ((size_t)4 * INK_MIB)
+#define INK_FREELIST_PINNED_MAX ((size_t)64 * INK_MIB)
 
-struct ink_freelist ink_freelists[INK_CLASS_COUNT] = {INK_SIZE_CLASSES(INK_FREELIST_BOUND)};
+/* What one batch pins: each cached item may keep a page of its own resident, however small it is. */
+#define INK_FREELIST_WEIGHT(class, size, below)                                              \
+    [class] = ((size) > INK_FREELIST_PAGE_BYTES ? (size) : INK_FREELIST_PAGE_BYTES) *        \
+              INK_BATCH_ITEMS(size),
+
+static const uint32_t ink_freelist_weight[INK_CLASS_COUNT] = {INK_SIZE_CLASSES(INK_FREELIST_WEIGHT)};
+
+#define INK_FREELIST_FIRST(class, size, below) [class] = {.bound = INK_FREELIST_BOUND_MIN},
+
+struct ink_freelist ink_freelists[INK_CLASS_COUNT] = {INK_SIZE_CLASSES(INK_FREELIST_FIRST)};
+
+static size_t ink_freelists_budget(void)
+{
+    size_t share = ink_run_out_bytes() / INK_FREELIST_SHARE;
+
+    return share < INK_FREELIST_PINNED_MIN   ? INK_FREELIST_PINNED_MIN
+           : share > INK_FREELIST_PINNED_MAX ? INK_FREELIST_PINNED_MAX
+                                             : share;
+}
+
+/* What all lists but that of class pin. */
+static size_t ink_freelists_weight(unsigned except)
+{
+    size_t sum = 0;
+
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
+        if (class != except)
+            sum += (size_t)ink_freelist_depth(class) * ink_freelist_weight[class];
+    return sum;
+}
+
+size_t ink_freelists_pinned(void)
+{
+    return ink_freelists_weight(INK_CLASS_NONE);
+}
+
+/* Room for more batches on the list of class if all lists together leave some.  By doubling: what a list has never needed it does not keep. */
+static void ink_freelist_widen(unsigned class)
+{
+    size_t budget = ink_freelists_budget(), others = ink_freelists_weight(class);
+    size_t room = budget > others ? (budget - others) / ink_freelist_weight[class] : 0;
+    size_t bound = 2 * (size_t)ink_freelist_depth(class);
+
+    bound = bound < room ? bound : room;
+    ink_store_relaxed(&ink_freelists[class].bound,
+                      (uint32_t)(bound > INK_FREELIST_BOUND_MIN ? bound : INK_FREELIST_BOUND_MIN));
+}
 
 /* Drains the batch to the runs; what could not be drained moves to its first slots and stays a batch.  True if it is empty, and IDLE. */
 static bool ink_batch_drain(unsigned class, struct ink_frame *batch, bool wait,
@@ -45,6 +85,9 @@ struct ink_frame *ink_freelist_push_or_drain(unsigned class, struct ink_frame *b
 {
     if (ink_freelist_push_below(class, batch))
         return NULL;
+    ink_freelist_widen(class);
+    if (ink_freelist_push_below(class, batch))
+        return NULL;
     if (ink_batch_drain(class, batch, false, me))
         return batch;
     ink_stack_push(&ink_freelists[class].stack, batch);
@@ -62,6 +105,7 @@ void ink_freelist_push(unsigned class, struct ink_frame *batch, struct ink_locke
 /* One at a time: a fork in between finds all but one on the list. */
 void ink_freelist_drain(unsigned class, struct ink_locker me)
 {
+    ink_store_relaxed(&ink_freelists[class].bound, INK_FREELIST_BOUND_MIN);
     for (unsigned left = ink_freelist_depth(class); left != 0; left--) {
         struct ink_frame *batch = ink_freelist_pop(class);
 

@@ -16,7 +16,8 @@
 
 struct ink_freelist {
     struct ink_stack stack;
-    uint32_t bound; /* batches it may hold; constant */
+    /* Batches that it may hold before it is looked at how much all lists pin.  Written by whoever looks. */
+    _Atomic uint32_t bound;
 };
 
 extern INK_HIDDEN struct ink_freelist ink_freelists[INK_CLASS_COUNT];
@@ -30,10 +31,11 @@ static inline struct ink_frame *ink_freelist_pop(unsigned class)
 /* Takes over a batch if the list is below its bound. */
 static inline bool ink_freelist_push_below(unsigned class, struct ink_frame *batch)
 {
-    return ink_stack_push_below(&ink_freelists[class].stack, batch, ink_freelists[class].bound);
+    return ink_stack_push_below(&ink_freelists[class].stack, batch,
+                                ink_load_relaxed(&ink_freelists[class].bound));
 }
 
-/* Takes over a batch.  Above the list's bound its items go down to their runs instead, as far as no lock has to be waited for: the frame is then
+/* Takes over a batch.  When the lists together pin more than they may, its items go down to their runs instead, as far as no lock has to be waited for: the frame is then
  * empty, IDLE and the caller's again.  Else NULL. */
 struct ink_frame *ink_freelist_push_or_drain(unsigned class, struct ink_frame *batch,
                                              struct ink_locker me);
@@ -41,11 +43,14 @@ struct ink_frame *ink_freelist_push_or_drain(unsigned class, struct ink_frame *b
 /* The same, an emptied frame going to the pool. */
 void ink_freelist_push(unsigned class, struct ink_frame *batch, struct ink_locker me);
 
-/* Sends all batches down to the runs. */
+/* Sends all batches down to the runs; the list begins anew with a small bound. */
 void ink_freelist_drain(unsigned class, struct ink_locker me);
 
 /* About how many items are on the list: exact if nobody changes it meanwhile. */
 size_t ink_freelist_items(unsigned class);
+
+/* About how many bytes the batches of all lists may keep resident, a page at least for each item. */
+size_t ink_freelists_pinned(void);
 
 /* About how many batches are on the list. */
 unsigned ink_freelist_depth(unsigned class);

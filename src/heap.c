@@ -265,7 +265,20 @@ static INK_NOINLINE void ink_free_odd(void *p, size_t class, intptr_t taken, con
         ink_cache_free(turn.cache, (unsigned)class, p, turn.me);
     else if (class != 0)
         ink_cache_free_single((unsigned)class, p, turn.me);
+    if (ink_unlikely(ink_run_has_collapsed()))
+        ink_trim_after_collapse(&turn);
     ink_turn_end(&turn);
+}
+
+static INK_NOINLINE void ink_surplus_pass_on(struct ink_thread *thread, unsigned class,
+                                             struct ink_frame *surplus)
+{
+    struct ink_turn turn = {
+        .thread = thread, .cache = &thread->c1, .me = ink_thread_locker(thread, true)};
+
+    ink_cache_pass_on(turn.cache, class, surplus, turn.me);
+    if (ink_unlikely(ink_run_has_collapsed()))
+        ink_trim_after_collapse(&turn);
 }
 
 INK_NOINLINE void ink_heap_free_taken(void *p, size_t class, intptr_t taken, const char *function)
@@ -279,7 +292,7 @@ INK_NOINLINE void ink_heap_free_taken(void *p, size_t class, intptr_t taken, con
         return;
     }
     if (ink_unlikely(surplus != NULL))
-        ink_cache_pass_on(&thread->c1, (unsigned)class, surplus, ink_thread_locker(thread, true));
+        ink_surplus_pass_on(thread, (unsigned)class, surplus);
     ink_cache_put_back(taken);
 }
 

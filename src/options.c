@@ -5,16 +5,22 @@
 #include <string.h>
 #include <unistd.h>
 
-struct ink_options ink_options = {.banner = false};
+struct ink_options ink_options = {.dirty_max = 8 * INK_MIB};
+
+/* Sets an option from the text of its value; false: that is none. */
+typedef bool ink_option_set_t(const char *value, size_t length);
+static ink_option_set_t ink_option_set_banner, ink_option_set_thp, ink_option_set_dirty_max;
 
 struct ink_option {
     const char *name;
     const char *values; /* as the error sentence lists them */
-    bool *flag;
+    ink_option_set_t *set;
 };
 
 static const struct ink_option ink_option_table[] = {
-    {"banner", "true|false", &ink_options.banner},
+    {"banner", "true|false", ink_option_set_banner},
+    {"thp", "auto|always|never", ink_option_set_thp},
+    {"dirty_max", "BYTES[K|M|G]", ink_option_set_dirty_max},
 };
 
 enum { INK_OPTION_COUNT = sizeof ink_option_table / sizeof ink_option_table[0] };
@@ -64,14 +70,59 @@ static bool ink_text_is(const char *text, size_t length, const char *word)
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-static bool ink_option_set(const struct ink_option *option, const char *value, size_t length)
+/* Which of the words, up to NULL, the text is; -1: none. */
+static int ink_text_which(const char *text, size_t length, const char *const *words)
 {
-    bool on = ink_text_is(value, length, "true");
+    for (int i = 0; words[i] != NULL; i++)
+        if (ink_text_is(text, length, words[i]))
+            return i;
+    return -1;
+}
 
-    if (!on && !ink_text_is(value, length, "false"))
+/* A number of bytes, with K, M or G for KiB, MiB or GiB; false if it is none or too large. */
+static bool ink_text_bytes(const char *text, size_t length, size_t *bytes)
+{
+    static const char units[] = "KMG";
+    const char *unit = length != 0 ? strchr(units, text[length - 1]) : NULL;
+    unsigned shift = unit != NULL ? 10 * ((unsigned)(unit - units) + 1) : 0;
+    size_t value = 0;
+
+    length -= unit != NULL;
+    if (length == 0)
         return false;
-    *option->flag = on;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (unsigned)(text[i] - '0'), &value))
+            return false;
+    if (value > SIZE_MAX >> shift)
+        return false;
+    *bytes = value << shift;
     return true;
+}
+
+static bool ink_option_set_banner(const char *value, size_t length)
+{
+    static const char *const words[] = {"false", "true", NULL};
+    int which = ink_text_which(value, length, words);
+
+    if (which >= 0)
+        ink_options.banner = which == 1;
+    return which >= 0;
+}
+
+static bool ink_option_set_thp(const char *value, size_t length)
+{
+    static const char *const words[] = {"auto", "always", "never", NULL}; /* in the enum's order */
+    int which = ink_text_which(value, length, words);
+
+    if (which >= 0)
+        ink_options.thp = (enum ink_thp)which;
+    return which >= 0;
+}
+
+static bool ink_option_set_dirty_max(const char *value, size_t length)
+{
+    return ink_text_bytes(value, length, &ink_options.dirty_max);
 }
 
 static void ink_option_parse_item(const char *item, size_t length)
@@ -84,7 +135,7 @@ static void ink_option_parse_item(const char *item, size_t length)
 
         if (!ink_text_is(item, name_length, option->name))
             continue;
-        if (colon == NULL || !ink_option_set(option, colon + 1, length - name_length - 1))
+        if (colon == NULL || !option->set(colon + 1, length - name_length - 1))
             ink_option_complain("wrong value in", item, length);
         return;
     }

@@ -4,8 +4,16 @@
 
 #include "cc.h"
 
+enum ink_thp {
+    INK_THP_AUTO,   /* huge pages where memory is used densely */
+    INK_THP_ALWAYS, /* from the first chunk on */
+    INK_THP_NEVER,
+};
+
 struct ink_options {
-    bool banner; /* print the line that names inkalloc on stderr at start */
+    bool banner;      /* print the line that names inkalloc on stderr at start */
+    enum ink_thp thp; /* where transparent huge pages are asked for */
+    size_t dirty_max; /* bytes of free memory that may stay with the process however little is in use */
 };
 
 /* The options in force.  Defaults until ink_options_parse has run; any thread may read. */

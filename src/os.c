@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
@@ -174,6 +175,21 @@ bool ink_os_purge(void *address, size_t bytes)
 void ink_os_forbid_huge_pages(void *address, size_t bytes)
 {
     (void)ink_syscall(SYS_madvise, address, bytes, (long)MADV_NOHUGEPAGE);
+}
+
+void ink_os_advise_huge_pages(void *address, size_t bytes)
+{
+    (void)ink_syscall(SYS_madvise, address, bytes, (long)MADV_HUGEPAGE);
+}
+
+uint32_t ink_os_now_ms(void)
+{
+    int saved_errno = errno;
+    struct timespec now = {0, 0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    errno = saved_errno;
+    return (uint32_t)((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
 }
 
 void ink_os_yield(void)

@@ -33,6 +33,12 @@ bool ink_os_purge(void *address, size_t bytes);
 /* Never huge pages there: for memory that is touched sparsely.  A kernel without them does not mind. */
 void ink_os_forbid_huge_pages(void *address, size_t bytes);
 
+/* Huge pages there if the kernel will: for memory that is used densely. */
+void ink_os_advise_huge_pages(void *address, size_t bytes);
+
+/* Milliseconds of a clock that never goes back, modulo 2^32; to about 10 ms.  No system call where the kernel maps its clock. */
+uint32_t ink_os_now_ms(void);
+
 /* Lets another thread run. */
 void ink_os_yield(void);
 

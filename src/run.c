@@ -1,13 +1,16 @@
 /* Runs of one size class: bitmaps, occupancy buckets, refill and drain. */
 #include "run.h"
 #include "die.h"
+#include "dirty.h"
 #include "meta.h"
+#include "os.h"
 
 static_assert(INK_SMALL_MAX <= UINT16_MAX, "a run's record holds the size of an item");
 
 enum {
     INK_RUN_SHARDS = 4,
     INK_WORD_BITS = 64,
+    INK_RUN_COLLAPSE = 4, /* so many times less than the most is a collapse */
 };
 
 struct ink_run_shard {
@@ -22,6 +25,45 @@ struct ink_run_class {
 };
 
 static struct ink_run_class ink_run_classes[INK_CLASS_COUNT];
+
+/* Sums over all classes, in bytes: of runs; of items that are out, in hands or caches; of pages purged under free items.  Added to once a batch or
+ * run, by anyone.  What was on its way at a fork stays wrong in the child by a batch or a run. */
+static struct {
+    _Alignas(INK_LINE_BYTES) _Atomic size_t total;
+    _Atomic size_t out;
+    _Atomic size_t out_mark; /* the most that was out since it was last lowered */
+    _Atomic size_t purged;
+} ink_run_bytes_of;
+
+size_t ink_run_out_bytes(void)
+{
+    size_t out = ink_load_relaxed(&ink_run_bytes_of.out);
+
+    return out <= SIZE_MAX / 2 ? out : 0;
+}
+
+static void ink_run_count_out(size_t bytes)
+{
+    size_t out = ink_add_relaxed(&ink_run_bytes_of.out, bytes) + bytes;
+
+    if (out > ink_load_relaxed(&ink_run_bytes_of.out_mark) && out <= SIZE_MAX / 2)
+        ink_store_relaxed(&ink_run_bytes_of.out_mark, out);
+}
+
+bool ink_run_has_collapsed(void)
+{
+    size_t out = ink_run_out_bytes();
+    size_t kept = out + ink_load_relaxed(&ink_run_bytes_of.purged);
+    size_t total = ink_load_relaxed(&ink_run_bytes_of.total);
+
+    return out < ink_load_relaxed(&ink_run_bytes_of.out_mark) / INK_RUN_COLLAPSE && total > kept &&
+           total - kept > ink_dirty_allowed(out);
+}
+
+void ink_run_lower_mark(void)
+{
+    ink_store_relaxed(&ink_run_bytes_of.out_mark, ink_run_out_bytes());
+}
 
 static unsigned ink_run_words(const struct ink_run *run)
 {
@@ -115,6 +157,16 @@ static int ink_run_lock_any(unsigned class, struct ink_locker me)
     return -1;
 }
 
+/* Its pages are in use again, or the whole run is given back.  Bytes. */
+static size_t ink_run_forget_purged(struct ink_run *run)
+{
+    size_t bytes = run->purged_pages * ink_os_page_bytes();
+
+    ink_sub_relaxed(&ink_run_bytes_of.purged, bytes);
+    run->purged_pages = 0;
+    return bytes;
+}
+
 /* Moves up to wanted items of run to the frame, behind the items that it holds already.  The frame says BATCH with each item in it before the bit
  * that frees it is cleared, so that a child of a fork in between finds every item exactly once. */
 static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame, unsigned held,
@@ -124,6 +176,8 @@ static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame,
     unsigned count = ink_run_words(run);
     _Atomic uint64_t *words = ink_load_relaxed(&run->words);
 
+    if (ink_unlikely(run->purged_pages != 0))
+        ink_dirty_regret(ink_run_forget_purged(run));
     for (unsigned w = 0; w < count && held < wanted; w++) {
         uint64_t bits = ink_load_relaxed(&words[w]);
         unsigned before = held;
@@ -228,6 +282,8 @@ static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, un
 
     if (run == NULL)
         return 0;
+    run->purged_pages = 0;
+    ink_add_relaxed(&ink_run_bytes_of.total, ink_run_bytes(run));
     held = ink_run_take_items(run, frame, 0, wanted);
     ink_window_set_class(run->base, ink_load_relaxed(&run->units), class);
     number = ink_run_lock_any(class, me);
@@ -273,7 +329,10 @@ unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted
     }
     if (held == 0)
         held = ink_run_refill_elsewhere(class, frame, wanted, number, me);
-    return held != 0 ? held : ink_run_refill_fresh(class, frame, wanted, me);
+    if (held == 0)
+        held = ink_run_refill_fresh(class, frame, wanted, me);
+    ink_run_count_out(held * (size_t)ink_size_classes[class].size);
+    return held;
 }
 
 /* ink_run_fault, and the item's number if there is no fault. */
@@ -337,6 +396,8 @@ static void ink_run_retire(struct ink_run_shard *shard, struct ink_run *run, str
 {
     ink_buckets_move(&shard->buckets, &run->node, run->bucket, INK_BUCKET_NONE);
     run->bucket = INK_BUCKET_NONE;
+    (void)ink_run_forget_purged(run);
+    ink_sub_relaxed(&ink_run_bytes_of.total, ink_run_bytes(run));
     ink_window_set_class(run->base, ink_load_relaxed(&run->units), INK_CLASS_NONE);
     ink_store_release(&run->state, INK_RUN_RETURNED);
     ink_chunk_give(run, me);
@@ -427,6 +488,7 @@ ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct in
         }
     }
     ink_drain_unlock(&drain);
+    ink_run_count_out(0 - i * (size_t)ink_size_classes[class].size);
     if (drain.retired)
         ink_chunk_purge_excess(me);
     return &slot[i];
@@ -467,6 +529,85 @@ void ink_run_trim(struct ink_locker me)
             ink_run_trim_shard(shard, me);
             ink_lock_release(&shard->lock, me);
         }
+}
+
+/* ---- pages under free items ---- */
+
+static bool ink_run_items_are_free(const struct ink_run *run, unsigned first, unsigned last)
+{
+    _Atomic uint64_t *words = ink_load_relaxed(&run->words);
+
+    for (unsigned w = first / INK_WORD_BITS; w <= last / INK_WORD_BITS; w++) {
+        uint64_t mask = ~(uint64_t)0;
+
+        if (w == first / INK_WORD_BITS)
+            mask <<= first % INK_WORD_BITS;
+        if (w == last / INK_WORD_BITS)
+            mask &= ~(uint64_t)0 >> (INK_WORD_BITS - 1 - last % INK_WORD_BITS);
+        if ((ink_load_relaxed(&words[w]) & mask) != mask)
+            return false;
+    }
+    return true;
+}
+
+/* Whether nobody has anything in the page at offset.  What lies behind the last item is nobody's. */
+static bool ink_run_page_is_free(const struct ink_run *run, size_t offset, size_t page)
+{
+    unsigned items = ink_load_relaxed(&run->items);
+    unsigned first = (unsigned)(offset / run->size);
+    unsigned last = (unsigned)((offset + page - 1) / run->size);
+
+    return first >= items || ink_run_items_are_free(run, first, last < items ? last : items - 1);
+}
+
+/* Purges the free pages of a run; false if the system will not.  Under the class lock, system calls and all: an item that is handed out meanwhile would lose
+ * what is written to it, and who waits for this lock goes on to another shard. */
+static bool ink_run_purge_pages(struct ink_run *run)
+{
+    size_t page = ink_os_page_bytes(), bytes = ink_run_bytes(run), begin, end, purged = 0;
+    bool good = true;
+
+    for (begin = 0; begin < bytes && good; begin = end + page) {
+        for (end = begin; end < bytes && ink_run_page_is_free(run, end, page); end += page)
+            continue;
+        if (end == begin)
+            continue;
+        ink_chunk_expect_holes(ink_chunk_of_run(run));
+        good = ink_os_purge(run->base + begin, end - begin);
+        purged += good ? (end - begin) / page : 0;
+    }
+    (void)ink_run_forget_purged(run);
+    run->purged_pages = (uint8_t)purged;
+    ink_add_relaxed(&ink_run_bytes_of.purged, purged * page);
+    return good;
+}
+
+/* A run is worth it if a page's worth of items was freed since it was last purged. */
+static bool ink_run_purge(struct ink_run *run, struct ink_locker me)
+{
+    unsigned class = ink_load_relaxed(&run->class) % INK_CLASS_SLOTS, shard = run->shard;
+    size_t page = ink_os_page_bytes();
+    bool good = true;
+
+    if (class >= INK_CLASS_COUNT || shard >= INK_RUN_SHARDS ||
+        !ink_run_locked(class, shard,
+                        ink_lock_take(&ink_run_classes[class].shard[shard].lock, me)))
+        return true;
+    if (ink_run_state(run) == INK_RUN_CLASS && ink_load_relaxed(&run->class) == class &&
+        run->shard == shard && run->free < ink_load_relaxed(&run->items) &&
+        (size_t)run->free * run->size >= (run->purged_pages + 1u) * page)
+        good = ink_run_purge_pages(run);
+    ink_lock_release(&ink_run_classes[class].shard[shard].lock, me);
+    return good;
+}
+
+void ink_run_purge_all(struct ink_locker me)
+{
+    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
+        for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
+            if (ink_run_state(&chunk->run[i]) == INK_RUN_CLASS &&
+                !ink_run_purge(&chunk->run[i], me))
+                break; /* locked memory: the chunk is left alone */
 }
 
 void ink_run_sum(struct ink_run_sum sums[static INK_CLASS_SLOTS])

@@ -44,6 +44,19 @@ bool ink_run_item_is_free(const struct ink_run *run, const void *p);
 /* Gives wholly free runs that were kept back to the chunks. */
 void ink_run_trim(struct ink_locker me);
 
+/* Bytes of items that are out: in the program's hands, in caches, on lists.  Any thread; a glance. */
+size_t ink_run_out_bytes(void);
+
+/* Whether so little is out, compared with the most there was since ink_run_lower_mark, that runs are likely to hold whole free pages, and more of them than
+ * dirty.h allows.  A few loads. */
+bool ink_run_has_collapsed(void);
+
+/* From here on a collapse is measured against what is out now. */
+void ink_run_lower_mark(void);
+
+/* Purges whole free pages of all runs that are in use.  Any thread. */
+void ink_run_purge_all(struct ink_locker me);
+
 /* Bytes of runs of a class and how many of their items are free, as far as can be told without locks. */
 struct ink_run_sum {
     size_t runs;

@@ -150,7 +150,7 @@ static void batch_take_two_put_back_the_first(void)
     struct ink_frame *top = ink_freelist_pop(CLASS);
 
     assert_ptr_equal(ink_freelist_pop(CLASS), frame[1]);
-    assert_true(ink_freelist_push_below(CLASS, top));
+    ink_stack_push(&ink_freelists[CLASS].stack, top);
 }
 
 static void batch_pop_does_not_believe_old_link(void **state)
@@ -160,7 +160,7 @@ static void batch_pop_does_not_believe_old_link(void **state)
     for (unsigned i = 0; i < 3; i++) {
         ink_store_relaxed(&frame[i]->slot[0], &frame[i]);
         ink_frame_set_batch(frame[i], CLASS, 1);
-        assert_true(ink_freelist_push_below(CLASS, frame[i]));
+        ink_stack_push(&ink_freelists[CLASS].stack, frame[i]);
     }
     in_the_gap = batch_take_two_put_back_the_first;
     assert_ptr_equal(ink_freelist_pop(CLASS), frame[2]);

@@ -2,10 +2,12 @@
  *
  * The source itself stands in place of the library's object: tests hold the lock and look at the masks. */
 #include "chunk.c"
+#include "dirty.c"
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static const struct ink_locker me = {.owner = 1, .outermost = true};
 static const struct ink_locker other = {.owner = 2, .outermost = true};
@@ -48,7 +50,7 @@ static size_t mapped_units(void)
 /* What the masks say must follow from the states of the runs, for every chunk. */
 static void assert_masks_are_true(void)
 {
-    uint32_t dirty_spares = 0;
+    size_t free_units = 0, dirty_units = 0;
 
     for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next) {
         uint32_t used = 0;
@@ -65,9 +67,13 @@ static void assert_masks_are_true(void)
         assert_int_equal(chunk->free, chunk->owned & ~used);
         assert_int_equal(chunk->zero & ~chunk->free, 0);
         assert_int_equal(chunk->bucket, ink_chunk_bucket(chunk->free));
-        dirty_spares += chunk->free == chunk->owned && chunk->zero != chunk->owned;
+        assert_int_equal(chunk->purged & ~chunk->zero, 0);
+        free_units += (size_t)__builtin_popcount(chunk->free);
+        dirty_units += chunk->stuck ? 0 : (size_t)__builtin_popcount(chunk->free & ~chunk->zero);
     }
-    assert_int_equal(ink_load_relaxed(&ink_chunks.dirty_spares), dirty_spares);
+    assert_int_equal(ink_load_relaxed(&ink_chunks.free_units), free_units);
+    assert_int_equal(ink_load_relaxed(&ink_chunks.dirty_units), dirty_units);
+    assert_int_equal(ink_load_relaxed(&ink_chunk_mapped), mapped_units());
 }
 
 /* A run has the units asked for, at that alignment, in state TAKEN, each of them leading to its record. */
@@ -290,32 +296,125 @@ static void trim_of_chunk_in_use_purges_its_free_units(void **state)
     give(kept);
 }
 
-/* Of the chunks that become wholly free only a few stay dirty; the others read as zero, and are known to. */
-static void purge_excess_leaves_few_dirty_chunks(void **state)
-{
-    enum { CHUNKS = INK_CHUNK_DIRTY_SPARES + 6 };
-    struct ink_run *runs[2 * CHUNKS];
-    int zeroed = 0;
+enum { MANY_RUNS = 64 };
 
-    (void)state;
-    for (int i = 0; i < 2 * CHUNKS; i++) {
-        runs[i] = take(i % 2 == 0 ? 16 : 15, 1);
+static void dirty_all(struct ink_run **runs, unsigned count, unsigned units)
+{
+    for (unsigned i = 0; i < count; i++) {
+        runs[i] = take(units, 1);
         memset(runs[i]->base, 5, ink_run_bytes(runs[i]));
     }
-    for (int i = 0; i < 2 * CHUNKS; i++)
+}
+
+/* Of what becomes free only as much stays dirty as is allowed; the rest reads as zero, and is known to. */
+static void purge_excess_leaves_what_is_allowed(void **state)
+{
+    struct ink_run *runs[MANY_RUNS];
+    size_t zeroed = 0, left;
+
+    (void)state;
+    dirty_all(runs, MANY_RUNS, 16);
+    for (int i = 0; i < MANY_RUNS; i++)
         give(runs[i]);
-    assert_true(ink_load_relaxed(&ink_chunks.dirty_spares) >= CHUNKS);
+    assert_true(ink_chunk_dirty_bytes() >= (size_t)64 << 20);
     ink_chunk_purge_excess(me);
-    assert_int_equal(ink_load_relaxed(&ink_chunks.dirty_spares), INK_CHUNK_DIRTY_SPARES);
+    left = ink_chunk_dirty_bytes();
+    assert_in_range(left, (size_t)4 << 20, (size_t)8 << 20);
     assert_masks_are_true();
-    for (int i = 0; i < 2 * CHUNKS; i++) {
-        runs[i] = take(15, 1);
+    for (int i = 0; i < MANY_RUNS; i++) {
+        runs[i] = take(16, 1);
         assert_true(!runs[i]->zeroed || unit_is_zero(runs[i]->base, ink_run_bytes(runs[i])));
-        zeroed += runs[i]->zeroed;
+        zeroed += runs[i]->zeroed ? ink_run_bytes(runs[i]) : 0;
     }
-    assert_true(zeroed >= 2 * (CHUNKS - INK_CHUNK_DIRTY_SPARES));
-    for (int i = 0; i < 2 * CHUNKS; i++)
+    assert_int_equal(zeroed + left, (size_t)64 << 20);
+    for (int i = 0; i < MANY_RUNS; i++)
         give(runs[i]);
+}
+
+/* Chunks that are wholly free go first: purging a part of one costs a huge page. */
+static void purge_excess_takes_whole_chunks_first(void **state)
+{
+    struct ink_run *runs[MANY_RUNS];
+
+    (void)state;
+    ink_store_relaxed(&ink_dirty_regretted, 0);
+    dirty_all(runs, MANY_RUNS, 8);
+    for (int i = 0; i < MANY_RUNS / 2; i += 4) /* one of the four in a chunk */
+        give(runs[i]);
+    for (int i = MANY_RUNS / 2; i < MANY_RUNS; i++)
+        give(runs[i]);
+    ink_chunk_purge_excess(me);
+    assert_true(ink_chunk_dirty_bytes() <= (size_t)8 << 20);
+    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
+        if (!ink_chunk_is_whole(chunk))
+            assert_int_equal(chunk->zero & chunk->free, 0);
+    assert_masks_are_true();
+}
+
+/* Where whole chunks are not enough, parts of others go as well. */
+static void purge_excess_takes_parts_of_chunks_in_use(void **state)
+{
+    struct ink_run *runs[MANY_RUNS];
+
+    (void)state;
+    ink_store_relaxed(&ink_dirty_regretted, 0);
+    dirty_all(runs, MANY_RUNS, 8);
+    for (int i = 0; i < MANY_RUNS; i++)
+        if (i % 4 != 0)
+            give(runs[i]);
+    ink_chunk_purge_excess(me);
+    assert_true(ink_chunk_dirty_bytes() <= (size_t)8 << 20);
+    assert_masks_are_true();
+    for (int i = 0; i < MANY_RUNS; i += 4)
+        assert_true(runs[i]->base[0] == 5 && runs[i]->base[ink_run_bytes(runs[i]) - 1] == 5);
+}
+
+/* What was purged and is taken again may stay the next time. */
+static void take_of_purged_units_lets_more_stay(void **state)
+{
+    struct ink_run *runs[MANY_RUNS];
+    size_t before;
+
+    (void)state;
+    ink_store_relaxed(&ink_dirty_regretted, 0);
+    before = ink_dirty_allowed(0);
+    dirty_all(runs, MANY_RUNS / 2, 16);
+    assert_int_equal(ink_dirty_allowed(0), before); /* fresh memory is no reason */
+    for (int i = 0; i < MANY_RUNS / 2; i++)
+        give(runs[i]);
+    ink_chunk_purge_excess(me);
+    assert_true(ink_chunk_dirty_bytes() <= (size_t)8 << 20);
+    dirty_all(runs, MANY_RUNS / 2, 16);
+    assert_in_range(ink_dirty_allowed(0) - before, (size_t)20 << 20, (size_t)32 << 20);
+    for (int i = 0; i < MANY_RUNS / 2; i++)
+        give(runs[i]);
+    ink_chunk_purge_excess(me);
+    assert_true(ink_chunk_dirty_bytes() >= (size_t)20 << 20);
+    assert_masks_are_true();
+}
+
+/* Locked pages cannot be purged: they are tried once, count for nothing until they have been used again, and keep their contents. */
+static void purge_excess_of_locked_units_gives_up_once(void **state)
+{
+    struct ink_run *runs[MANY_RUNS];
+
+    (void)state;
+    ink_store_relaxed(&ink_dirty_regretted, 0);
+    dirty_all(runs, MANY_RUNS, 16);
+    for (int i = 0; i < MANY_RUNS; i++)
+        if (mlock(runs[i]->base, ink_run_bytes(runs[i])) != 0)
+            skip();
+    for (int i = 0; i < MANY_RUNS; i++)
+        give(runs[i]);
+    ink_chunk_purge_excess(me);
+    assert_true(ink_chunk_dirty_bytes() <= (size_t)8 << 20);
+    assert_masks_are_true();
+    for (int i = 0; i < MANY_RUNS; i++) {
+        runs[i] = take(16, 1);
+        assert_false(runs[i]->zeroed);
+        assert_masks_are_true();
+        (void)munlock(runs[i]->base, ink_run_bytes(runs[i]));
+    }
 }
 
 static void take_after_scribbled_masks(void *arg)
@@ -428,6 +527,8 @@ UNIT_MAIN(TEST(take_of_any_units_and_alignment_gives_such_a_run),
           TEST(give_without_lock_is_merged_by_the_next_holder),
           TEST(take_without_lock_maps_just_the_run), TEST(trim_of_free_chunks_unmaps_them),
           TEST(trim_of_chunk_in_use_purges_its_free_units),
-          TEST(purge_excess_leaves_few_dirty_chunks),
+          TEST(purge_excess_leaves_what_is_allowed), TEST(purge_excess_takes_whole_chunks_first),
+          TEST(purge_excess_takes_parts_of_chunks_in_use), TEST(take_of_purged_units_lets_more_stay),
+          TEST(purge_excess_of_locked_units_gives_up_once),
           TEST(take_in_child_of_locked_parent_repairs_masks),
           TEST(take_give_and_trim_by_many_threads_lose_nothing))

@@ -77,7 +77,7 @@ static void items_of_batches_of_any_length_are_counted(void **state)
     unsigned class = class_of(48), expected = 0;
 
     (void)state;
-    for (unsigned i = 1; i <= 20; i++) {
+    for (unsigned i = 1; i <= 15; i++) {
         struct ink_frame *batch = batch_of(class, i);
 
         expected += ink_frame_items(batch);
@@ -91,36 +91,86 @@ static void items_of_batches_of_any_length_are_counted(void **state)
     assert_int_equal(items_out(class), 0);
 }
 
-/* A full list pins 8 MiB at most, a page at least for each item; but it may always hold 8 batches. */
-static void bound_of_every_class_pins_little(void **state)
+static size_t weight_of_batch(unsigned class)
+{
+    size_t size = ink_size_classes[class].size;
+
+    return (size > 4096 ? size : 4096) * ink_size_classes[class].batch_items;
+}
+
+/* Pushes batches until one is drained; the list's depth. */
+static unsigned fill_list(unsigned class)
+{
+    struct ink_frame *emptied = NULL;
+
+    while (emptied == NULL)
+        emptied = ink_freelist_push_or_drain(
+            class, batch_of(class, ink_size_classes[class].batch_items), me);
+    ink_frame_give_empty(emptied);
+    return ink_freelist_depth(class);
+}
+
+/* One list alone may pin 4 MiB, a page at least for each item. */
+static void list_of_one_class_pins_four_mib(void **state)
 {
     (void)state;
     for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
-        size_t size = ink_size_classes[class].size, pinned = size > 4096 ? size : 4096;
-        size_t batch = pinned * ink_size_classes[class].batch_items,
-               bound = ink_freelists[class].bound;
+        size_t batch = weight_of_batch(class), depth = fill_list(class);
 
-        assert_true(bound >= 8);
-        assert_true(bound == 8 || bound * batch <= (size_t)8 << 20);
-        assert_true((bound + 1) * batch > (size_t)8 << 20);
+        assert_true(depth * batch <= (size_t)4 << 20);
+        assert_true((depth + 1) * batch > (size_t)4 << 20);
+        ink_freelist_drain(class, me);
+        assert_int_equal(items_out(class), 0);
     }
 }
 
-/* Above its bound a list takes no more: the items of the next batch go down to their runs, and its frame is at hand again. */
-static void push_above_bound_drains_the_batch(void **state)
+/* All of them together may pin no more, but for two batches that each may always hold. */
+static void lists_of_all_classes_together_pin_four_mib(void **state)
 {
-    unsigned class = class_of(1024), bound = ink_freelists[class].bound;
-    size_t listed = 0;
+    size_t more = 0;
 
     (void)state;
-    for (unsigned i = 0; i < bound; i++) {
-        struct ink_frame *batch = batch_of(class, 32);
+    (void)fill_list(class_of(64));
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
+        unsigned depth = fill_list(class);
 
-        listed += ink_frame_items(batch);
-        assert_null(ink_freelist_push_or_drain(class, batch, me));
+        if (class != class_of(64))
+            assert_int_equal(depth, 2);
+        more += 2 * weight_of_batch(class);
     }
-    assert_int_equal(ink_freelist_depth(class), bound);
-    assert_int_equal(items_out(class), listed);
+    assert_true(ink_freelists_pinned() <= ((size_t)4 << 20) + more);
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
+        ink_freelist_drain(class, me);
+    assert_int_equal(ink_freelists_pinned(), 0);
+}
+
+/* Where much is out, an eighth of it. */
+static void lists_may_pin_an_eighth_of_what_is_out(void **state)
+{
+    enum { BATCHES = 1024 };
+    unsigned class = class_of(32768), small = class_of(64);
+    static struct ink_frame *batch[BATCHES];
+    unsigned depth;
+
+    (void)state;
+    for (int i = 0; i < BATCHES; i++)
+        batch[i] = batch_of(class, 2);
+    depth = fill_list(small);
+    assert_in_range(depth * weight_of_batch(small), (size_t)7 << 20, (size_t)9 << 20);
+    for (int i = 0; i < BATCHES; i++)
+        ink_freelist_push(class, batch[i], me);
+    ink_freelist_drain(class, me);
+    ink_freelist_drain(small, me);
+    assert_int_equal(items_out(class) + items_out(small), 0);
+}
+
+/* What the lists have no room for goes down to its runs, and its frame is at hand again. */
+static void push_above_bound_drains_the_batch(void **state)
+{
+    unsigned class = class_of(1024), bound = fill_list(class);
+    size_t listed = ink_freelist_items(class);
+
+    (void)state;
     for (int i = 0; i < 5; i++) {
         struct ink_frame *batch = batch_of(class, 32);
 
@@ -168,15 +218,14 @@ static struct ink_frame *batch_of_two_shards(unsigned class)
 /* Above the bound no lock is waited for: what cannot go down at once stays a batch, on the list. */
 static void push_above_bound_without_lock_keeps_the_rest_listed(void **state)
 {
-    unsigned class = class_of(2048), bound = ink_freelists[class].bound;
+    unsigned class = class_of(2048);
     struct ink_frame *batch = batch_of_two_shards(class);
+    unsigned bound = fill_list(class);
     struct ink_lock *lock = &ink_run_classes[class].shard[1].lock;
     void *rest[2] = {ink_load_relaxed(&batch->slot[2]), ink_load_relaxed(&batch->slot[3])};
     size_t listed, out;
 
     (void)state;
-    while (ink_freelist_depth(class) < bound)
-        ink_freelist_push(class, batch_of(class, 16), me);
     listed = ink_freelist_items(class);
     out = items_out(class);
     assert_int_equal(ink_lock_try(lock, other), INK_LOCK_TAKEN);
@@ -255,7 +304,9 @@ static void pushes_and_pops_by_many_threads_keep_every_item_once(void **state)
 UNIT_MAIN(cmocka_unit_test(pop_of_empty_list_gives_null),
           cmocka_unit_test(pop_gives_batches_of_the_class_last_first),
           cmocka_unit_test(items_of_batches_of_any_length_are_counted),
-          cmocka_unit_test(bound_of_every_class_pins_little),
+          cmocka_unit_test(list_of_one_class_pins_four_mib),
+          cmocka_unit_test(lists_of_all_classes_together_pin_four_mib),
+          cmocka_unit_test(lists_may_pin_an_eighth_of_what_is_out),
           cmocka_unit_test(push_above_bound_drains_the_batch),
           cmocka_unit_test(push_above_bound_without_lock_keeps_the_rest_listed),
           cmocka_unit_test(pushes_and_pops_by_many_threads_keep_every_item_once))

@@ -7,12 +7,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define VALID "; valid options are banner:true|false\n"
+#define VALID "; valid options are banner:true|false, thp:auto|always|never, dirty_max:BYTES[K|M|G]\n"
 
 static void parse(void *text)
 {
     ink_options_parse(text);
     dprintf(STDERR_FILENO, "banner is %s\n", ink_options.banner ? "true" : "false");
+}
+
+static void parse_memory(void *text)
+{
+    ink_options_parse(text);
+    dprintf(STDERR_FILENO, "thp %d, dirty_max %zu\n", (int)ink_options.thp, ink_options.dirty_max);
+}
+
+static void assert_memory_says(const char *text, const char *expected)
+{
+    assert_string_equal(unit_child(parse_memory, (void *)(uintptr_t)text).text, expected);
 }
 
 /* In a child, as options are read once in a process. */
@@ -42,6 +53,36 @@ static void parse_of_valid_values_sets_them(void **state)
     assert_says("banner:false", "banner is false\n");
     assert_says("banner:true,banner:false", "banner is false\n");
     assert_says(",banner:false,,banner:true,", "banner is true\n");
+}
+
+/* Huge pages by a word, memory that may stay by a number with or without a unit. */
+static void parse_of_memory_options_sets_them(void **state)
+{
+    (void)state;
+    assert_memory_says(NULL, "thp 0, dirty_max 8388608\n");
+    assert_memory_says("thp:never", "thp 2, dirty_max 8388608\n");
+    assert_memory_says("thp:always,dirty_max:0", "thp 1, dirty_max 0\n");
+    assert_memory_says("thp:always,thp:auto,dirty_max:123", "thp 0, dirty_max 123\n");
+    assert_memory_says("dirty_max:5K", "thp 0, dirty_max 5120\n");
+    assert_memory_says("dirty_max:64M", "thp 0, dirty_max 67108864\n");
+    assert_memory_says("dirty_max:1G", "thp 0, dirty_max 1073741824\n");
+}
+
+/* No number, no unit of ours, too much for an address: refused, and the default stays. */
+static void parse_of_wrong_bytes_keeps_the_default(void **state)
+{
+    static const char *const wrong[] = {"dirty_max:",   "dirty_max:M",  "dirty_max:-1",
+                                        "dirty_max:1k", "dirty_max:1 ", "dirty_max:0x10",
+                                        "dirty_max:99999999999999999999", "dirty_max:99999999999G"};
+    char expected[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        snprintf(expected, sizeof expected,
+                 "inkalloc: INKALLOC_CONF: wrong value in '%s'" VALID "thp 0, dirty_max 8388608\n",
+                 wrong[i]);
+        assert_memory_says(wrong[i], expected);
+    }
 }
 
 /* A name that is not known is named, with what is. */
@@ -110,6 +151,8 @@ static void parse_of_long_item_quotes_its_beginning(void **state)
 
 UNIT_MAIN(cmocka_unit_test(parse_of_nothing_keeps_defaults),
           cmocka_unit_test(parse_of_valid_values_sets_them),
+          cmocka_unit_test(parse_of_memory_options_sets_them),
+          cmocka_unit_test(parse_of_wrong_bytes_keeps_the_default),
           cmocka_unit_test(parse_of_unknown_name_lists_valid_options),
           cmocka_unit_test(parse_of_wrong_value_lists_valid_options),
           cmocka_unit_test(parse_with_wrong_options_among_valid_ones_counts_the_valid),

@@ -1,0 +1,42 @@
+/* The allowance of dirty memory. */
+#include "dirty.h"
+#include "options.h"
+#include "os.h"
+
+#define INK_DIRTY_REGRET_MAX ((size_t)64 * INK_MIB)
+
+enum { INK_DIRTY_SHARE = 8, INK_DIRTY_HALF_LIFE_MS = 1000 };
+
+/* Written by whoever regrets or forgives; of two at once one may be lost, which makes a little less or more stay. */
+static _Atomic size_t ink_dirty_regretted;
+static _Atomic uint32_t ink_dirty_forgiven_ms;
+
+size_t ink_dirty_allowed(size_t used)
+{
+    size_t fixed = ink_options.dirty_max;
+    size_t share = used / INK_DIRTY_SHARE;
+
+    if (fixed == 0) /* the user wants nothing to stay */
+        return 0;
+    return (fixed > share ? fixed : share) + ink_load_relaxed(&ink_dirty_regretted);
+}
+
+void ink_dirty_regret(size_t bytes)
+{
+    size_t sum = ink_load_relaxed(&ink_dirty_regretted) + bytes;
+
+    ink_store_relaxed(&ink_dirty_regretted,
+                      sum < INK_DIRTY_REGRET_MAX ? sum : INK_DIRTY_REGRET_MAX);
+}
+
+void ink_dirty_forgive(void)
+{
+    uint32_t now = ink_os_now_ms(), before = ink_load_relaxed(&ink_dirty_forgiven_ms);
+    uint32_t halvings = (now - before) / INK_DIRTY_HALF_LIFE_MS;
+
+    if (halvings == 0)
+        return;
+    ink_store_relaxed(&ink_dirty_forgiven_ms, now);
+    ink_store_relaxed(&ink_dirty_regretted,
+                      halvings < 32 ? ink_load_relaxed(&ink_dirty_regretted) >> halvings : 0);
+}

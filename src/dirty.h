@@ -1,0 +1,21 @@
+/* How much free memory may stay dirty, that is with the process: its pages hold something and would come back without a fault.
+ *
+ *   allowed = the larger of a fixed part and an eighth of what is in use, and what has been regretted lately
+ *
+ * Memory that was purged and is taken up again was purged in vain: so much more may stay from then on, up to a limit, and half as much with each
+ * second in which the limit is met.  So a program that breathes keeps what it needs, and one that has shrunk for good gives it back. */
+#ifndef INK_DIRTY_H
+#define INK_DIRTY_H
+
+#include "cc.h"
+
+/* Bytes that may stay dirty while used bytes are in use.  Any thread; no lock, no system call. */
+size_t ink_dirty_allowed(size_t used);
+
+/* Purged memory of so many bytes was taken up again.  Any thread. */
+void ink_dirty_regret(size_t bytes);
+
+/* What has been regretted fades with time.  Called when the limit has been met; reads the clock. */
+void ink_dirty_forgive(void);
+
+#endif
