@@ -225,7 +225,8 @@ static struct ink_run *ink_chunks_search(unsigned units, unsigned alignment)
                 run->zeroed = (chunk->zero & mask) == mask;
                 if ((chunk->purged & mask) != 0)
                     ink_dirty_regret((size_t)__builtin_popcount(chunk->purged & mask) *
-                                     INK_UNIT_BYTES);
+                                         INK_UNIT_BYTES,
+                                     ink_chunk_used_bytes());
                 ink_chunk_set_free(chunk, chunk->free & ~mask, chunk->zero & ~mask, false);
                 return run;
             }
@@ -403,26 +404,35 @@ static void ink_chunk_change_advice(struct ink_chunk *chunk, uint32_t units)
         ink_chunk_advise(chunk, INK_CHUNK_UNITS, ink_load_relaxed(&ink_chunk_mapped));
 }
 
-/* Purges withdrawn units, and puts them back.  No lock across the system calls. */
+/* The rows of units as ranges of memory; how many. */
+static unsigned ink_units_rows(const struct ink_chunk *chunk, uint32_t units,
+                               struct ink_os_range ranges[static INK_CHUNK_UNITS])
+{
+    unsigned count = 0;
+
+    while (units != 0) {
+        unsigned first = (unsigned)__builtin_ctz(units);
+        uint32_t gap = ~(units >> first);
+        unsigned length = gap != 0 ? (unsigned)__builtin_ctz(gap) : INK_CHUNK_UNITS;
+
+        ranges[count++] = (struct ink_os_range){chunk->base + (size_t)first * INK_UNIT_BYTES,
+                                                (size_t)length * INK_UNIT_BYTES};
+        units &= ~ink_units_mask(first, length);
+    }
+    return count;
+}
+
+/* Purges withdrawn units, and puts them back.  No lock across the system call. */
 static size_t ink_units_purge(struct ink_chunk *chunk, uint32_t units, struct ink_locker me)
 {
-    uint32_t left = units, zeroed = 0;
+    struct ink_os_range ranges[INK_CHUNK_UNITS];
+    unsigned count = ink_units_rows(chunk, units, ranges);
+    bool zeroed;
 
     ink_chunk_change_advice(chunk, units);
-
-    while (left != 0) {
-        unsigned first = (unsigned)__builtin_ctz(left);
-        uint32_t gap = ~(left >> first);
-        unsigned count = gap != 0 ? (unsigned)__builtin_ctz(gap) : INK_CHUNK_UNITS;
-        uint32_t mask = ink_units_mask(first, count);
-
-        if (ink_os_purge(chunk->base + (size_t)first * INK_UNIT_BYTES,
-                         (size_t)count * INK_UNIT_BYTES))
-            zeroed |= mask;
-        left &= ~mask;
-    }
-    ink_units_put(chunk, units, zeroed, true, me);
-    return (size_t)__builtin_popcount(zeroed) * INK_UNIT_BYTES;
+    zeroed = ink_os_purge_ranges(ranges, count);
+    ink_units_put(chunk, units, zeroed ? units : 0, true, me);
+    return zeroed ? (size_t)__builtin_popcount(units) * INK_UNIT_BYTES : 0;
 }
 
 void ink_chunk_give(struct ink_run *run, struct ink_locker me)
@@ -487,14 +497,21 @@ size_t ink_chunk_used_bytes(void)
     return mapped > free ? (mapped - free) * INK_UNIT_BYTES : 0;
 }
 
+static size_t ink_chunk_dirty_allowed(void)
+{
+    size_t allowed = ink_dirty_allowed(ink_chunk_used_bytes()), large = ink_dirty_large();
+
+    return allowed > large ? allowed - large : 0;
+}
+
 void ink_chunk_purge_excess(struct ink_locker me)
 {
-    size_t allowed = ink_dirty_allowed(ink_chunk_used_bytes());
+    size_t allowed;
 
-    if (ink_likely(ink_chunk_dirty_bytes() <= allowed))
+    if (ink_likely(ink_chunk_dirty_bytes() <= ink_chunk_dirty_allowed()))
         return;
     ink_dirty_forgive();
-    allowed = ink_dirty_allowed(ink_chunk_used_bytes());
+    allowed = ink_chunk_dirty_allowed();
     for (int whole = 1; whole >= 0; whole--)
         while (ink_chunk_dirty_bytes() > allowed / 4 * 3 && ink_chunk_purge_one(whole, me))
             continue;

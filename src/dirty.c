@@ -5,26 +5,53 @@
 
 #define INK_DIRTY_REGRET_MAX ((size_t)64 * INK_MIB)
 
-enum { INK_DIRTY_SHARE = 8, INK_DIRTY_HALF_LIFE_MS = 1000 };
+enum { INK_DIRTY_SHARE = 8, INK_DIRTY_REGRET_SHARE = 4, INK_DIRTY_HALF_LIFE_MS = 1000 };
 
 /* Written by whoever regrets or forgives; of two at once one may be lost, which makes a little less or more stay. */
 static _Atomic size_t ink_dirty_regretted;
+static _Atomic size_t ink_dirty_peak;
 static _Atomic uint32_t ink_dirty_forgiven_ms;
+static _Atomic size_t ink_dirty_large_bytes;
+
+/* The most that has been in use lately. */
+static size_t ink_dirty_note_peak(size_t used)
+{
+    size_t peak = ink_load_relaxed(&ink_dirty_peak);
+
+    if (used <= peak)
+        return peak;
+    ink_store_relaxed(&ink_dirty_peak, used);
+    return used;
+}
 
 size_t ink_dirty_allowed(size_t used)
 {
     size_t fixed = ink_options.dirty_max;
     size_t share = used / INK_DIRTY_SHARE;
+    size_t regretted = ink_load_relaxed(&ink_dirty_regretted);
+    size_t peak = ink_dirty_note_peak(used);
 
     if (fixed == 0) /* the user wants nothing to stay */
         return 0;
-    return (fixed > share ? fixed : share) + ink_load_relaxed(&ink_dirty_regretted);
+    peak /= INK_DIRTY_REGRET_SHARE;
+    return (fixed > share ? fixed : share) + (regretted < peak ? regretted : peak);
 }
 
-void ink_dirty_regret(size_t bytes)
+void ink_dirty_add_large(size_t bytes)
+{
+    ink_add_relaxed(&ink_dirty_large_bytes, bytes);
+}
+
+size_t ink_dirty_large(void)
+{
+    return ink_load_relaxed(&ink_dirty_large_bytes);
+}
+
+void ink_dirty_regret(size_t bytes, size_t used)
 {
     size_t sum = ink_load_relaxed(&ink_dirty_regretted) + bytes;
 
+    (void)ink_dirty_note_peak(used);
     ink_store_relaxed(&ink_dirty_regretted,
                       sum < INK_DIRTY_REGRET_MAX ? sum : INK_DIRTY_REGRET_MAX);
 }

@@ -2,8 +2,8 @@
  *
  *   allowed = the larger of a fixed part and an eighth of what is in use, and what has been regretted lately
  *
- * Memory that was purged and is taken up again was purged in vain: so much more may stay from then on, up to a limit, and half as much with each
- * second in which the limit is met.  So a program that breathes keeps what it needs, and one that has shrunk for good gives it back. */
+ * Memory that was purged and is taken up again was purged in vain: so much more may stay from then on, up to a quarter of the most that was in use
+ * lately, and half as much with each second.  So a program that breathes keeps what it needs, and one that has shrunk for good gives it back. */
 #ifndef INK_DIRTY_H
 #define INK_DIRTY_H
 
@@ -12,8 +12,12 @@
 /* Bytes that may stay dirty while used bytes are in use.  Any thread; no lock, no system call. */
 size_t ink_dirty_allowed(size_t used);
 
-/* Purged memory of so many bytes was taken up again.  Any thread. */
-void ink_dirty_regret(size_t bytes);
+/* Adds to the bytes of freed large blocks that are kept dirty; their sum.  They and dirty chunks share what is allowed. */
+void ink_dirty_add_large(size_t bytes);
+size_t ink_dirty_large(void);
+
+/* Purged memory of so many bytes was taken up again while used bytes are in use.  Any thread. */
+void ink_dirty_regret(size_t bytes, size_t used);
 
 /* What has been regretted fades with time.  Called when the limit has been met; reads the clock. */
 void ink_dirty_forgive(void);

@@ -6,6 +6,7 @@
 enum {
     INK_FREELIST_PAGE_BYTES = 4096,
     INK_FREELIST_BOUND_MIN = 2, /* batches: a producer and a consumer meet there whatever else there is */
+    INK_FREELIST_STEP = 4,
     INK_FREELIST_SHARE = 8,
 };
 
@@ -33,30 +34,42 @@ static size_t ink_freelists_budget(void)
                                              : share;
 }
 
-/* What all lists but that of class pin. */
-static size_t ink_freelists_weight(unsigned except)
+/* A list cannot pin more than its class has. */
+static size_t ink_freelist_pinned(unsigned class)
+{
+    size_t depth = ink_freelist_depth(class), pinned = depth * ink_freelist_weight[class];
+    size_t runs = depth != 0 ? ink_run_class_bytes(class) : 0;
+
+    return pinned < runs ? pinned : runs;
+}
+
+static size_t ink_freelists_pinned_but(unsigned except)
 {
     size_t sum = 0;
 
     for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         if (class != except)
-            sum += (size_t)ink_freelist_depth(class) * ink_freelist_weight[class];
+            sum += ink_freelist_pinned(class);
     return sum;
 }
 
 size_t ink_freelists_pinned(void)
 {
-    return ink_freelists_weight(INK_CLASS_NONE);
+    return ink_freelists_pinned_but(INK_CLASS_NONE);
 }
 
-/* Room for more batches on the list of class if all lists together leave some.  By doubling: what a list has never needed it does not keep. */
+/* Room for more batches on the list of class if all lists together leave some: twice as many, as what a list has never needed it should not keep; in short
+ * steps where only the small number of its runs keeps it from pinning too much. */
 static void ink_freelist_widen(unsigned class)
 {
-    size_t budget = ink_freelists_budget(), others = ink_freelists_weight(class);
-    size_t room = budget > others ? (budget - others) / ink_freelist_weight[class] : 0;
-    size_t bound = 2 * (size_t)ink_freelist_depth(class);
+    size_t budget = ink_freelists_budget(), others = ink_freelists_pinned_but(class);
+    size_t left = budget > others ? budget - others : 0;
+    size_t room = left / ink_freelist_weight[class];
+    size_t depth = ink_freelist_depth(class), bound = 2 * depth;
 
-    bound = bound < room ? bound : room;
+    if (bound > room)
+        bound = ink_run_class_bytes(class) > left || room > depth ? room
+                                                                  : depth + INK_FREELIST_STEP;
     ink_store_relaxed(&ink_freelists[class].bound,
                       (uint32_t)(bound > INK_FREELIST_BOUND_MIN ? bound : INK_FREELIST_BOUND_MIN));
 }

@@ -90,8 +90,7 @@ static void *ink_big_try(size_t bytes, size_t alignment, bool *zeroed)
 {
     if (bytes <= INK_RANGE_MAX && alignment <= INK_RANGE_MAX)
         return ink_range_alloc(bytes, alignment, zeroed);
-    *zeroed = true;
-    return ink_large_alloc(bytes, alignment);
+    return ink_large_alloc(bytes, alignment, zeroed);
 }
 
 static void *ink_big_alloc(size_t bytes, size_t alignment, bool *zeroed)

@@ -1,9 +1,12 @@
 /* Large blocks and their records. */
 #include "large.h"
+#include "chunk.h"
 #include "die.h"
+#include "dirty.h"
 #include "head.h"
 #include "map.h"
 #include "meta.h"
+#include "options.h"
 #include "os.h"
 
 #include <limits.h>
@@ -20,7 +23,10 @@ enum {
     INK_LARGE_STATES = 3,
     INK_LARGE_UNMAP_BLOCKS =
         16384, /* with more live blocks than this, a hole between them may be one mapping too many */
-    INK_LARGE_KEPT_LOOK = 8, /* kept mappings looked at for one that fits */
+    INK_LARGE_KEPT_LOOK = 8,  /* kept mappings looked at for one that fits */
+    INK_LARGE_DIRTY_SLACK = 4, /* a dirty one may be larger by this part of what is asked for */
+    INK_LARGE_EVICTIONS = 4,   /* kept for nothing, given back to make room for one */
+    INK_LARGE_HUGE_BYTES = 4 * 1024 * 1024, /* from here on huge pages pay */
 };
 
 struct ink_large {
@@ -36,7 +42,9 @@ struct ink_large {
 static _Atomic(struct ink_large *) ink_large_blocks[INK_LARGE_BLOCKS];
 static _Atomic uint32_t ink_large_block_count;
 static struct ink_head ink_large_spares; /* records without a block */
-static struct ink_head ink_large_kept;   /* records of freed blocks that are still mapped */
+static struct ink_head ink_large_kept;   /* records of freed blocks that are still mapped, purged */
+static struct ink_head ink_large_dirty;  /* the same, as they were freed */
+static _Atomic size_t ink_large_unmapped_bytes; /* given back and not mapped again since; a glance */
 
 static _Atomic size_t ink_large_live_blocks, ink_large_live_bytes, ink_large_peak_blocks,
     ink_large_peak_bytes;
@@ -148,13 +156,13 @@ static bool ink_large_fits(const struct ink_large *large, size_t mapping, size_t
 }
 
 /* A kept mapping that fits, among the first look; those that do not are put back.  NULL if there is none. */
-static struct ink_large *ink_large_take_kept(size_t mapping, size_t alignment, size_t most,
-                                             unsigned look)
+static struct ink_large *ink_large_take_kept(struct ink_head *kept, size_t mapping,
+                                             size_t alignment, size_t most, unsigned look)
 {
     struct ink_large *seen = NULL, *fitting = NULL;
 
     for (; look != 0 && fitting == NULL; look--) {
-        struct ink_large *large = ink_large_pop(&ink_large_kept);
+        struct ink_large *large = ink_large_pop(kept);
 
         if (large == NULL)
             break;
@@ -167,7 +175,7 @@ static struct ink_large *ink_large_take_kept(size_t mapping, size_t alignment, s
     }
     for (struct ink_large *next; seen != NULL; seen = next) {
         next = seen->aside;
-        ink_large_push(&ink_large_kept, seen);
+        ink_large_push(kept, seen);
     }
     return fitting;
 }
@@ -180,6 +188,114 @@ static void *ink_large_reuse(struct ink_large *large)
     ink_large_publish(large, address, bytes);
     ink_large_count(1, bytes);
     return address;
+}
+
+/* Unmaps a block that nobody knows any more; false if the system refuses. */
+static bool ink_large_unmap(struct ink_large *large)
+{
+    size_t bytes = ink_load_relaxed(&large->bytes);
+
+    /* The owner word stays and leads to a record that says FREE.  Nobody else writes it before the kernel gives the address out again. */
+    if (ink_load_relaxed(&ink_large_live_blocks) >= INK_LARGE_UNMAP_BLOCKS ||
+        !ink_os_unmap(ink_large_address(large), bytes))
+        return false;
+    ink_add_relaxed(&ink_large_unmapped_bytes, bytes);
+    ink_large_push(&ink_large_spares, large);
+    return true;
+}
+
+/* Gives a block back to the system: unmaps it, or where even a mapping in its place is one too many, its pages at least.  Refused that too, the
+ * range is lost, and the record serves another. */
+static void ink_large_give_back(struct ink_large *large)
+{
+    char *address = ink_large_address(large);
+    size_t bytes = ink_load_relaxed(&large->bytes);
+
+    if (ink_large_unmap(large))
+        return;
+    ink_large_push(ink_os_map_again(address, bytes) || ink_os_purge(address, bytes)
+                       ? &ink_large_kept
+                       : &ink_large_spares,
+                   large);
+}
+
+/* ---- freed blocks that are kept as they are ---- */
+
+static size_t ink_large_used_bytes(void)
+{
+    return ink_chunk_used_bytes() + ink_load_relaxed(&ink_large_live_bytes);
+}
+
+static bool ink_large_may_keep(size_t bytes)
+{
+    return ink_chunk_dirty_bytes() + ink_dirty_large() + bytes <=
+           ink_dirty_allowed(ink_large_used_bytes());
+}
+
+static struct ink_large *ink_large_forget_dirty(struct ink_large *large)
+{
+    if (large != NULL)
+        ink_dirty_add_large(0 - ink_load_relaxed(&large->bytes));
+    return large;
+}
+
+/* True if the block is kept; what was kept before it may have to go for that. */
+static bool ink_large_keep_dirty(struct ink_large *large)
+{
+    size_t bytes = ink_load_relaxed(&large->bytes);
+
+    for (int i = 0; i < INK_LARGE_EVICTIONS && !ink_large_may_keep(bytes); i++) {
+        struct ink_large *evicted = ink_large_forget_dirty(ink_large_pop(&ink_large_dirty));
+
+        if (evicted == NULL)
+            break;
+        ink_large_give_back(evicted);
+    }
+    if (!ink_large_may_keep(bytes)) {
+        ink_dirty_forgive();
+        return false;
+    }
+    ink_dirty_add_large(bytes);
+    ink_large_push(&ink_large_dirty, large);
+    return true;
+}
+
+static void *ink_large_take_dirty(size_t mapping, size_t alignment)
+{
+    struct ink_large *large = ink_large_forget_dirty(
+        ink_large_take_kept(&ink_large_dirty, mapping, alignment,
+                            mapping + mapping / INK_LARGE_DIRTY_SLACK, INK_LARGE_KEPT_LOOK));
+
+    if (large == NULL)
+        return NULL;
+    if (ink_os_reset(ink_large_address(large), ink_load_relaxed(&large->bytes)))
+        return ink_large_reuse(large);
+    ink_large_give_back(large);
+    return NULL;
+}
+
+/* What was given back only lately would better have been kept. */
+static void ink_large_regret(size_t mapping)
+{
+    size_t unmapped = ink_load_relaxed(&ink_large_unmapped_bytes);
+    size_t regretted = mapping < unmapped ? mapping : unmapped;
+
+    if (regretted == 0)
+        return;
+    ink_store_relaxed(&ink_large_unmapped_bytes, unmapped - regretted);
+    ink_dirty_regret(regretted, ink_large_used_bytes());
+}
+
+/* ---- requests ---- */
+
+static void ink_large_advise(void *address, size_t mapping)
+{
+    if (mapping < INK_LARGE_HUGE_BYTES)
+        return;
+    if (ink_options.thp == INK_THP_NEVER)
+        ink_os_forbid_huge_pages(address, mapping);
+    else
+        ink_os_advise_huge_pages(address, mapping);
 }
 
 static void *ink_large_map(size_t mapping, size_t alignment)
@@ -199,21 +315,28 @@ static void *ink_large_map(size_t mapping, size_t alignment)
         ink_large_push(&ink_large_spares, large);
         return NULL;
     }
+    ink_large_advise(address, mapping);
     ink_large_publish(large, address, mapping);
     ink_large_count(1, mapping);
+    ink_large_regret(mapping);
     return address;
 }
 
-void *ink_large_alloc(size_t bytes, size_t alignment)
+void *ink_large_alloc(size_t bytes, size_t alignment, bool *zeroed)
 {
     size_t mapping = ink_large_mapping_bytes(bytes);
-    struct ink_large *kept =
-        ink_large_take_kept(mapping, alignment, mapping + mapping / 2, INK_LARGE_KEPT_LOOK);
-    void *address = kept != NULL ? ink_large_reuse(kept) : ink_large_map(mapping, alignment);
+    void *address = ink_large_take_dirty(mapping, alignment);
+    struct ink_large *kept;
 
+    *zeroed = address == NULL;
+    if (address != NULL)
+        return address;
+    kept = ink_large_take_kept(&ink_large_kept, mapping, alignment, mapping + mapping / 2,
+                               INK_LARGE_KEPT_LOOK);
+    address = kept != NULL ? ink_large_reuse(kept) : ink_large_map(mapping, alignment);
     if (ink_likely(address != NULL))
         return address;
-    kept = ink_large_take_kept(mapping, alignment, SIZE_MAX, UINT_MAX);
+    kept = ink_large_take_kept(&ink_large_kept, mapping, alignment, SIZE_MAX, UINT_MAX);
     return kept != NULL ? ink_large_reuse(kept) : NULL;
 }
 
@@ -245,17 +368,21 @@ const char *ink_large_free(void *p)
         return ink_large_fault(p);
     bytes = ink_load_relaxed(&large->bytes);
     ink_large_count((size_t)-1, (size_t)0 - bytes);
-    /* The owner word stays and leads to a record that says FREE.  Nobody else writes it before the kernel gives the address out again. */
-    if (ink_load_relaxed(&ink_large_live_blocks) < INK_LARGE_UNMAP_BLOCKS &&
-        ink_os_unmap(p, bytes)) {
-        ink_large_push(&ink_large_spares, large);
-        return NULL;
-    }
-    /* Where even a mapping in its place is one too many, its pages at least.  Refused that too, the range is lost, and the record serves another. */
-    ink_large_push(ink_os_map_again(p, bytes) || ink_os_purge(p, bytes) ? &ink_large_kept
-                                                                        : &ink_large_spares,
-                   large);
+    if (!ink_large_keep_dirty(large))
+        ink_large_give_back(large);
     return NULL;
+}
+
+/* All that is kept dirty is kept purged, or not at all.  Bytes unmapped. */
+static size_t ink_large_trim_dirty(void)
+{
+    struct ink_large *large;
+    size_t before = ink_load_relaxed(&ink_large_unmapped_bytes), after;
+
+    while ((large = ink_large_forget_dirty(ink_large_pop(&ink_large_dirty))) != NULL)
+        ink_large_give_back(large);
+    after = ink_exchange_acq_rel(&ink_large_unmapped_bytes, 0); /* asked for: no reason for regret */
+    return after > before ? after - before : 0;
 }
 
 /* One pass over the kept mappings; bytes given back.  *left: some were refused. */
@@ -284,7 +411,7 @@ static size_t ink_large_trim_once(bool *left)
 /* What one pass gives back makes room for the pieces that another would leave. */
 size_t ink_large_trim(void)
 {
-    size_t bytes = 0, pass;
+    size_t bytes = ink_large_trim_dirty(), pass;
     bool left;
 
     do {

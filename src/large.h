@@ -3,16 +3,16 @@
  * A block's record stands outside of it and is never unmapped.  One word says whether it is live and where: {address | state}, so that of two frees
  * of one block only one can win, and none can hit the record's next block.
  *
- * A freed block is unmapped.  Where that would tear the process's map into too many pieces (a system allows some 65000 mappings, and refuses everything
+ * A freed block is kept as it is for the next one that it fits, as far as dirty.h allows, and else unmapped.  Where that would tear the process's map into too many pieces (a system allows some 65000 mappings, and refuses everything
  * once they are used up), it is purged and kept for the next block that it fits. */
 #ifndef INK_LARGE_H
 #define INK_LARGE_H
 
 #include "cc.h"
 
-/* A block of at least bytes, its address a multiple of alignment (a power of two; 16 or more), all zero; NULL when the system has none.
- * Any thread, lock-free. */
-void *ink_large_alloc(size_t bytes, size_t alignment);
+/* A block of at least bytes, its address a multiple of alignment (a power of two; 16 or more); NULL when the system has none.  *zeroed: whether it is all
+ * zero.  Any thread, lock-free. */
+void *ink_large_alloc(size_t bytes, size_t alignment, bool *zeroed);
 
 /* Gives mappings that were kept back to the system.  Bytes. */
 size_t ink_large_trim(void);

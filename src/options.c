@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct ink_options ink_options = {.dirty_max = 8 * INK_MIB};
+struct ink_options ink_options = {.dirty_max = 12 * INK_MIB};
 
 /* Sets an option from the text of its value; false: that is none. */
 typedef bool ink_option_set_t(const char *value, size_t length);

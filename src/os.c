@@ -15,6 +15,11 @@
 #define MADV_WIPEONFORK 18
 #endif
 
+enum {
+    INK_SYS_PROCESS_MADVISE = 440, /* on every architecture; headers older than Linux 5.10 do not know it */
+    INK_PIDFD_SELF = -10001,       /* the calling process, without a descriptor */
+};
+
 /* The kernel's answer without touching errno: the value, or -errno. */
 #define ink_syscall(...)                         \
     ({                                           \
@@ -145,6 +150,12 @@ void *ink_os_remap(void *address, size_t old_bytes, size_t new_bytes, bool may_m
     return ink_syscall_failed(moved) ? NULL : (void *)moved;
 }
 
+bool ink_os_reset(void *address, size_t bytes)
+{
+    return ink_syscall(SYS_mprotect, address, bytes, (long)(PROT_READ | PROT_WRITE)) == 0 &&
+           ink_syscall(SYS_madvise, address, bytes, (long)MADV_DOFORK) == 0;
+}
+
 static bool ink_os_drop(void *address, size_t bytes)
 {
     return ink_syscall(SYS_madvise, address, bytes, (long)MADV_DONTNEED) == 0;
@@ -159,16 +170,45 @@ static bool ink_os_drop_probed(void *address, size_t bytes)
     return ink_os_drop(address, bytes) && *probe == 0;
 }
 
+static _Atomic bool ink_os_drop_works; /* set once, by whoever sees it first */
+
 bool ink_os_purge(void *address, size_t bytes)
 {
-    static _Atomic bool works; /* set once, by whoever sees it first */
     bool zeroed;
 
-    if (ink_load_relaxed(&works))
+    if (ink_load_relaxed(&ink_os_drop_works))
         return ink_os_drop(address, bytes);
     zeroed = ink_os_drop_probed(address, bytes);
     if (zeroed)
-        ink_store_relaxed(&works, true);
+        ink_store_relaxed(&ink_os_drop_works, true);
+    return zeroed;
+}
+
+/* True if the kernel took the whole row.  It is asked once only: before Linux 6.13 it refuses this advice, before 6.14 this name of the process. */
+static bool ink_os_drop_row(const struct ink_os_range *ranges, unsigned count)
+{
+    static _Atomic bool refused; /* set once */
+    long advised, bytes = 0;
+
+    if (ink_load_relaxed(&refused))
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        bytes += (long)ranges[i].bytes;
+    advised = ink_syscall(INK_SYS_PROCESS_MADVISE, (long)INK_PIDFD_SELF, ranges, (long)count,
+                          (long)MADV_DONTNEED, 0L);
+    if (advised == -EBADF || advised == -EINVAL || advised == -ENOSYS || advised == -EPERM)
+        ink_store_relaxed(&refused, true);
+    return advised == bytes;
+}
+
+bool ink_os_purge_ranges(const struct ink_os_range *ranges, unsigned count)
+{
+    bool zeroed = true;
+
+    if (count > 1 && ink_load_relaxed(&ink_os_drop_works) && ink_os_drop_row(ranges, count))
+        return true;
+    for (unsigned i = 0; i < count; i++)
+        zeroed = ink_os_purge(ranges[i].address, ranges[i].bytes) && zeroed;
     return zeroed;
 }
 

@@ -27,8 +27,21 @@ bool ink_os_unmap(void *address, size_t bytes);
 /* Grows or shrinks a mapping, moving it if may_move; NULL if refused (the old mapping is then untouched). */
 void *ink_os_remap(void *address, size_t old_bytes, size_t new_bytes, bool may_move);
 
+/* Makes a mapping that has been in a program's hands as a fresh one is but for its contents: readable, writable, inherited by children.  False if the
+ * kernel refuses. */
+bool ink_os_reset(void *address, size_t bytes);
+
 /* Drops the contents of whole pages.  True only if the pages are known to read as zero afterwards. */
 bool ink_os_purge(void *address, size_t bytes);
+
+/* The same for several ranges, in one system call where the kernel has it (Linux 6.13 for the calling process): each call flushes the processors'
+ * address caches, which costs more than the pages.  True only if all of them are known to read as zero. */
+enum { INK_OS_RANGES_MAX = 64 };
+struct ink_os_range { /* as struct iovec */
+    void *address;
+    size_t bytes;
+};
+bool ink_os_purge_ranges(const struct ink_os_range *ranges, unsigned count);
 
 /* Never huge pages there: for memory that is touched sparsely.  A kernel without them does not mind. */
 void ink_os_forbid_huge_pages(void *address, size_t bytes);

@@ -6,6 +6,7 @@
 #include "os.h"
 
 static_assert(INK_SMALL_MAX <= UINT16_MAX, "a run's record holds the size of an item");
+static_assert(5 * INK_UNIT_BYTES / 4096 / 2 <= INK_OS_RANGES_MAX, "rows of free pages in a run");
 
 enum {
     INK_RUN_SHARDS = 4,
@@ -22,6 +23,7 @@ struct ink_run_class {
     struct ink_run_shard shard[INK_RUN_SHARDS];
     /* The shard that refills use; any thread moves it on when that one's lock cannot be had. */
     _Atomic uint8_t current;
+    _Atomic size_t bytes; /* of its runs; added to by anyone who makes or gives back one */
 };
 
 static struct ink_run_class ink_run_classes[INK_CLASS_COUNT];
@@ -50,14 +52,32 @@ static void ink_run_count_out(size_t bytes)
         ink_store_relaxed(&ink_run_bytes_of.out_mark, out);
 }
 
+static void ink_run_count_runs(unsigned class, size_t bytes)
+{
+    ink_add_relaxed(&ink_run_bytes_of.total, bytes);
+    ink_add_relaxed(&ink_run_classes[class].bytes, bytes);
+}
+
+size_t ink_run_class_bytes(unsigned class)
+{
+    return ink_load_relaxed(&ink_run_classes[class].bytes);
+}
+
+/* Bytes under free items that may be resident. */
+static size_t ink_run_dirty_bytes(void)
+{
+    size_t kept = ink_run_out_bytes() + ink_load_relaxed(&ink_run_bytes_of.purged);
+    size_t total = ink_load_relaxed(&ink_run_bytes_of.total);
+
+    return total > kept ? total - kept : 0;
+}
+
 bool ink_run_has_collapsed(void)
 {
     size_t out = ink_run_out_bytes();
-    size_t kept = out + ink_load_relaxed(&ink_run_bytes_of.purged);
-    size_t total = ink_load_relaxed(&ink_run_bytes_of.total);
 
-    return out < ink_load_relaxed(&ink_run_bytes_of.out_mark) / INK_RUN_COLLAPSE && total > kept &&
-           total - kept > ink_dirty_allowed(out);
+    return out < ink_load_relaxed(&ink_run_bytes_of.out_mark) / INK_RUN_COLLAPSE &&
+           ink_run_dirty_bytes() > ink_dirty_allowed(out);
 }
 
 void ink_run_lower_mark(void)
@@ -177,7 +197,7 @@ static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame,
     _Atomic uint64_t *words = ink_load_relaxed(&run->words);
 
     if (ink_unlikely(run->purged_pages != 0))
-        ink_dirty_regret(ink_run_forget_purged(run));
+        ink_dirty_regret(ink_run_forget_purged(run), ink_chunk_used_bytes());
     for (unsigned w = 0; w < count && held < wanted; w++) {
         uint64_t bits = ink_load_relaxed(&words[w]);
         unsigned before = held;
@@ -283,7 +303,7 @@ static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, un
     if (run == NULL)
         return 0;
     run->purged_pages = 0;
-    ink_add_relaxed(&ink_run_bytes_of.total, ink_run_bytes(run));
+    ink_run_count_runs(class, ink_run_bytes(run));
     held = ink_run_take_items(run, frame, 0, wanted);
     ink_window_set_class(run->base, ink_load_relaxed(&run->units), class);
     number = ink_run_lock_any(class, me);
@@ -397,7 +417,7 @@ static void ink_run_retire(struct ink_run_shard *shard, struct ink_run *run, str
     ink_buckets_move(&shard->buckets, &run->node, run->bucket, INK_BUCKET_NONE);
     run->bucket = INK_BUCKET_NONE;
     (void)ink_run_forget_purged(run);
-    ink_sub_relaxed(&ink_run_bytes_of.total, ink_run_bytes(run));
+    ink_run_count_runs(ink_load_relaxed(&run->class), 0 - ink_run_bytes(run));
     ink_window_set_class(run->base, ink_load_relaxed(&run->units), INK_CLASS_NONE);
     ink_store_release(&run->state, INK_RUN_RETURNED);
     ink_chunk_give(run, me);
@@ -560,26 +580,56 @@ static bool ink_run_page_is_free(const struct ink_run *run, size_t offset, size_
     return first >= items || ink_run_items_are_free(run, first, last < items ? last : items - 1);
 }
 
-/* Purges the free pages of a run; false if the system will not.  Under the class lock, system calls and all: an item that is handed out meanwhile would lose
- * what is written to it, and who waits for this lock goes on to another shard. */
+/* Bit n: page n of a unit of the run is free. */
+static uint32_t ink_unit_free_pages(const struct ink_run *run, size_t offset, size_t page)
+{
+    uint32_t free = 0;
+
+    for (unsigned n = 0; n < INK_UNIT_BYTES / page; n++)
+        free |= (uint32_t)ink_run_page_is_free(run, offset + n * page, page) << n;
+    return free;
+}
+
+/* Adds each row of pages to the ranges; their new number. */
+static unsigned ink_unit_add_rows(char *unit, uint32_t pages, size_t page,
+                                  struct ink_os_range *ranges, unsigned count)
+{
+    for (unsigned begin = 0, end; pages >> begin != 0; begin = end + 1) {
+        for (end = begin; (pages >> end & 1) != 0; end++)
+            continue;
+        if (end != begin)
+            ranges[count++] =
+                (struct ink_os_range){unit + begin * page, (end - begin) * page};
+    }
+    return count;
+}
+
+/* Purges the free pages of each unit in which they are half: fewer are not worth the call, as they are scattered and the unit is not far from being
+ * wholly free.  False if the system will not.  Under the class lock, system call and all: an item that is handed out meanwhile would lose what is
+ * written to it, and who waits for this lock goes on to another shard. */
 static bool ink_run_purge_pages(struct ink_run *run)
 {
-    size_t page = ink_os_page_bytes(), bytes = ink_run_bytes(run), begin, end, purged = 0;
-    bool good = true;
+    struct ink_os_range ranges[INK_OS_RANGES_MAX];
+    size_t page = ink_os_page_bytes();
+    unsigned purged = 0, count = 0;
 
-    for (begin = 0; begin < bytes && good; begin = end + page) {
-        for (end = begin; end < bytes && ink_run_page_is_free(run, end, page); end += page)
+    for (size_t offset = 0; offset < ink_run_bytes(run); offset += INK_UNIT_BYTES) {
+        uint32_t pages = ink_unit_free_pages(run, offset, page);
+
+        if ((unsigned)__builtin_popcount(pages) * page * 2 < INK_UNIT_BYTES)
             continue;
-        if (end == begin)
-            continue;
-        ink_chunk_expect_holes(ink_chunk_of_run(run));
-        good = ink_os_purge(run->base + begin, end - begin);
-        purged += good ? (end - begin) / page : 0;
+        purged += (unsigned)__builtin_popcount(pages);
+        count = ink_unit_add_rows(run->base + offset, pages, page, ranges, count);
     }
+    if (count == 0)
+        return true;
     (void)ink_run_forget_purged(run);
+    ink_chunk_expect_holes(ink_chunk_of_run(run));
+    if (!ink_os_purge_ranges(ranges, count))
+        return false;
     run->purged_pages = (uint8_t)purged;
     ink_add_relaxed(&ink_run_bytes_of.purged, purged * page);
-    return good;
+    return true;
 }
 
 /* A run is worth it if a page's worth of items was freed since it was last purged. */
@@ -601,9 +651,10 @@ static bool ink_run_purge(struct ink_run *run, struct ink_locker me)
     return good;
 }
 
-void ink_run_purge_all(struct ink_locker me)
+void ink_run_purge_down_to(size_t bytes, struct ink_locker me)
 {
-    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
+    for (struct ink_chunk *chunk = ink_chunk_first();
+         chunk != NULL && ink_run_dirty_bytes() > bytes; chunk = chunk->next)
         for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
             if (ink_run_state(&chunk->run[i]) == INK_RUN_CLASS &&
                 !ink_run_purge(&chunk->run[i], me))

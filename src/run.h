@@ -47,6 +47,9 @@ void ink_run_trim(struct ink_locker me);
 /* Bytes of items that are out: in the program's hands, in caches, on lists.  Any thread; a glance. */
 size_t ink_run_out_bytes(void);
 
+/* Bytes of the runs of a class.  Any thread; a glance. */
+size_t ink_run_class_bytes(unsigned class);
+
 /* Whether so little is out, compared with the most there was since ink_run_lower_mark, that runs are likely to hold whole free pages, and more of them than
  * dirty.h allows.  A few loads. */
 bool ink_run_has_collapsed(void);
@@ -54,8 +57,8 @@ bool ink_run_has_collapsed(void);
 /* From here on a collapse is measured against what is out now. */
 void ink_run_lower_mark(void);
 
-/* Purges whole free pages of all runs that are in use.  Any thread. */
-void ink_run_purge_all(struct ink_locker me);
+/* Purges whole free pages of runs that are in use until no more than bytes under free items can be resident, or no such page is left.  Any thread. */
+void ink_run_purge_down_to(size_t bytes, struct ink_locker me);
 
 /* Bytes of runs of a class and how many of their items are free, as far as can be told without locks. */
 struct ink_run_sum {

@@ -3,6 +3,7 @@
 #include "cache.h"
 #include "cache_fast.h"
 #include "chunk.h"
+#include "dirty.h"
 #include "freelist.h"
 #include "large.h"
 #include "run.h"
@@ -33,7 +34,7 @@ void ink_trim_after_collapse(const struct ink_turn *turn)
     if (ink_run_has_collapsed()) {
         ink_run_lower_mark();
         ink_trim_caches(turn);
-        ink_run_purge_all(turn->me);
+        ink_run_purge_down_to(ink_dirty_allowed(ink_run_out_bytes()) / 2, turn->me);
         ink_chunk_purge_excess(turn->me);
         ink_run_lower_mark();
     }
@@ -48,7 +49,7 @@ size_t ink_trim(void)
     ink_trim_caches(&turn);
     ink_run_trim(turn.me);
     bytes = ink_chunk_trim(turn.me) + ink_large_trim();
-    ink_run_purge_all(turn.me);
+    ink_run_purge_down_to(0, turn.me);
     ink_run_lower_mark();
     ink_turn_end(&turn);
     return bytes;

@@ -319,7 +319,7 @@ static void purge_excess_leaves_what_is_allowed(void **state)
     assert_true(ink_chunk_dirty_bytes() >= (size_t)64 << 20);
     ink_chunk_purge_excess(me);
     left = ink_chunk_dirty_bytes();
-    assert_in_range(left, (size_t)4 << 20, (size_t)8 << 20);
+    assert_in_range(left, (size_t)6 << 20, (size_t)12 << 20);
     assert_masks_are_true();
     for (int i = 0; i < MANY_RUNS; i++) {
         runs[i] = take(16, 1);
@@ -338,13 +338,14 @@ static void purge_excess_takes_whole_chunks_first(void **state)
 
     (void)state;
     ink_store_relaxed(&ink_dirty_regretted, 0);
+    ink_store_relaxed(&ink_dirty_peak, 0);
     dirty_all(runs, MANY_RUNS, 8);
     for (int i = 0; i < MANY_RUNS / 2; i += 4) /* one of the four in a chunk */
         give(runs[i]);
     for (int i = MANY_RUNS / 2; i < MANY_RUNS; i++)
         give(runs[i]);
     ink_chunk_purge_excess(me);
-    assert_true(ink_chunk_dirty_bytes() <= (size_t)8 << 20);
+    assert_true(ink_chunk_dirty_bytes() <= (size_t)12 << 20);
     for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
         if (!ink_chunk_is_whole(chunk))
             assert_int_equal(chunk->zero & chunk->free, 0);
@@ -358,12 +359,13 @@ static void purge_excess_takes_parts_of_chunks_in_use(void **state)
 
     (void)state;
     ink_store_relaxed(&ink_dirty_regretted, 0);
+    ink_store_relaxed(&ink_dirty_peak, 0);
     dirty_all(runs, MANY_RUNS, 8);
     for (int i = 0; i < MANY_RUNS; i++)
         if (i % 4 != 0)
             give(runs[i]);
     ink_chunk_purge_excess(me);
-    assert_true(ink_chunk_dirty_bytes() <= (size_t)8 << 20);
+    assert_true(ink_chunk_dirty_bytes() <= (size_t)12 << 20);
     assert_masks_are_true();
     for (int i = 0; i < MANY_RUNS; i += 4)
         assert_true(runs[i]->base[0] == 5 && runs[i]->base[ink_run_bytes(runs[i]) - 1] == 5);
@@ -377,19 +379,20 @@ static void take_of_purged_units_lets_more_stay(void **state)
 
     (void)state;
     ink_store_relaxed(&ink_dirty_regretted, 0);
+    ink_store_relaxed(&ink_dirty_peak, 0);
     before = ink_dirty_allowed(0);
     dirty_all(runs, MANY_RUNS / 2, 16);
     assert_int_equal(ink_dirty_allowed(0), before); /* fresh memory is no reason */
     for (int i = 0; i < MANY_RUNS / 2; i++)
         give(runs[i]);
     ink_chunk_purge_excess(me);
-    assert_true(ink_chunk_dirty_bytes() <= (size_t)8 << 20);
+    assert_true(ink_chunk_dirty_bytes() <= (size_t)12 << 20);
     dirty_all(runs, MANY_RUNS / 2, 16);
-    assert_in_range(ink_dirty_allowed(0) - before, (size_t)20 << 20, (size_t)32 << 20);
+    assert_in_range(ink_dirty_allowed(0) - before, (size_t)5 << 20, (size_t)8 << 20);
     for (int i = 0; i < MANY_RUNS / 2; i++)
         give(runs[i]);
     ink_chunk_purge_excess(me);
-    assert_true(ink_chunk_dirty_bytes() >= (size_t)20 << 20);
+    assert_true(ink_chunk_dirty_bytes() > (size_t)13 << 20);
     assert_masks_are_true();
 }
 
@@ -400,6 +403,7 @@ static void purge_excess_of_locked_units_gives_up_once(void **state)
 
     (void)state;
     ink_store_relaxed(&ink_dirty_regretted, 0);
+    ink_store_relaxed(&ink_dirty_peak, 0);
     dirty_all(runs, MANY_RUNS, 16);
     for (int i = 0; i < MANY_RUNS; i++)
         if (mlock(runs[i]->base, ink_run_bytes(runs[i])) != 0)
@@ -407,7 +411,7 @@ static void purge_excess_of_locked_units_gives_up_once(void **state)
     for (int i = 0; i < MANY_RUNS; i++)
         give(runs[i]);
     ink_chunk_purge_excess(me);
-    assert_true(ink_chunk_dirty_bytes() <= (size_t)8 << 20);
+    assert_true(ink_chunk_dirty_bytes() <= (size_t)12 << 20);
     assert_masks_are_true();
     for (int i = 0; i < MANY_RUNS; i++) {
         runs[i] = take(16, 1);

@@ -1,6 +1,7 @@
 /* Large blocks: mappings of their own, their records, and who may free them.
  *
  * The source itself stands in place of the library's object: tests pretend that there are a great many blocks. */
+#include "dirty.c"
 #include "large.c"
 #include "unit.h"
 
@@ -20,9 +21,23 @@ static const char *fault_of_free(void *p)
     return fault != NULL ? fault : no_fault;
 }
 
+static _Atomic bool zeroed; /* what the last allocation said */
+
+/* A block or NULL.  What is said to be zero is. */
+static void *alloc_any(size_t bytes, size_t alignment)
+{
+    bool says_zero = false;
+    char *p = ink_large_alloc(bytes, alignment, &says_zero);
+
+    if (p != NULL && says_zero)
+        UNIT_CHECK(p[0] == 0 && p[ink_large_usable(p) - 1] == 0);
+    ink_store_relaxed(&zeroed, says_zero);
+    return p;
+}
+
 static char *alloc(size_t bytes)
 {
-    char *p = ink_large_alloc(bytes, 16);
+    char *p = alloc_any(bytes, 16);
 
     assert_non_null(p);
     return p;
@@ -51,7 +66,7 @@ static void alloc_gives_zeroed_block_until_it_is_freed(void **state)
 /* Blocks of a few bytes are served too (they come with a large alignment), and blocks of none. */
 static void alloc_of_few_bytes_gives_a_block(void **state)
 {
-    char *p = ink_large_alloc(1, 2 * MIB), *q = ink_large_alloc(0, 2 * MIB);
+    char *p = alloc_any(1, 2 * MIB), *q = alloc_any(0, 2 * MIB);
 
     (void)state;
     assert_true(p != NULL && q != NULL && p != q);
@@ -66,7 +81,7 @@ static void alloc_of_any_alignment_is_aligned(void **state)
 {
     (void)state;
     for (size_t alignment = 16; alignment <= 1024 * MIB; alignment *= 2) {
-        char *p = ink_large_alloc(MIB + 5, alignment), *q = ink_large_alloc(100, alignment);
+        char *p = alloc_any(MIB + 5, alignment), *q = alloc_any(100, alignment);
 
         assert_true(p != NULL && q != NULL);
         assert_int_equal((uintptr_t)p % alignment, 0);
@@ -84,8 +99,8 @@ static void alloc_of_too_much_gives_null(void **state)
 
     (void)state;
     for (int i = 0; i < 200; i++) {
-        assert_null(ink_large_alloc((size_t)PTRDIFF_MAX - 2 * MIB, 16));
-        assert_null(ink_large_alloc(MIB, (size_t)PTRDIFF_MAX / 2 + 1));
+        assert_null(alloc_any((size_t)PTRDIFF_MAX - 2 * MIB, 16));
+        assert_null(alloc_any(MIB, (size_t)PTRDIFF_MAX / 2 + 1));
     }
     assert_int_equal(ink_large_sum().blocks, before.blocks);
     assert_int_equal(ink_large_sum().bytes, before.bytes);
@@ -286,6 +301,7 @@ static void free_of_foreign_pointer_is_refused(void **state)
 static int pretend_many(void **state)
 {
     (void)state;
+    ink_options.dirty_max = 0;
     ink_add_relaxed(&ink_large_live_blocks, INK_LARGE_UNMAP_BLOCKS);
     return 0;
 }
@@ -348,7 +364,7 @@ static void alloc_takes_no_kept_mapping_that_does_not_fit(void **state)
     assert_string_equal(fault_of_free(p), no_fault);
     other[0] = alloc(4 * MIB + 1);
     other[1] = alloc(2 * MIB + 500000);
-    other[2] = ink_large_alloc(4 * MIB, (size_t)2 << __builtin_ctzll((uintptr_t)p));
+    other[2] = alloc_any(4 * MIB, (size_t)2 << __builtin_ctzll((uintptr_t)p));
     for (int i = 0; i < 3; i++) {
         assert_non_null(other[i]);
         assert_ptr_not_equal(other[i], p);
@@ -384,12 +400,12 @@ static void alloc_with_no_memory_left(void *arg)
     void *p;
 
     UNIT_CHECK(setrlimit(RLIMIT_AS, &none) == 0);
-    UNIT_CHECK(ink_large_alloc(9 * MIB, 16) == NULL);
-    p = ink_large_alloc(MIB + 1, 16);
+    UNIT_CHECK(alloc_any(9 * MIB, 16) == NULL);
+    p = alloc_any(MIB + 1, 16);
     UNIT_CHECK(p == arg && unit_is_zero(p, 8 * MIB));
-    UNIT_CHECK(ink_large_alloc(MIB + 1, 16) == NULL);
+    UNIT_CHECK(alloc_any(MIB + 1, 16) == NULL);
     UNIT_CHECK(ink_large_free(p) == NULL);
-    UNIT_CHECK(ink_large_alloc(8 * MIB, 16) == p);
+    UNIT_CHECK(alloc_any(8 * MIB, 16) == p);
 }
 
 /* Where the system has no more, a kept mapping of any size will do. */
@@ -435,7 +451,7 @@ static void race_first(void *arg)
 
     (void)arg;
     while (!unit_timer_over(&race.timer)) {
-        ink_store_relaxed(&race.p, ink_large_alloc(MIB + 1, 16));
+        ink_store_relaxed(&race.p, alloc_any(MIB + 1, 16));
         ink_store_release(&race.round, ++round);
         free_when_ready(round);
         wait_for(&race.done, 2 * round);
@@ -496,8 +512,8 @@ static void alloc_realloc_free(void *arg)
         size_t size = MIB + unit_random(&worker->seed) % (3 * MIB);
 
         if (held[i] == NULL) {
-            held[i] = ink_large_alloc(size, 16);
-            UNIT_CHECK(held[i] != NULL && held[i][0] == 0 && held[i][size - 1] == 0);
+            held[i] = alloc_any(size, 16);
+            UNIT_CHECK(held[i] != NULL);
         } else if (unit_random(&worker->seed) % 2 != 0) {
             check_ends(worker, held[i], bytes[i]);
             held[i] = ink_large_realloc(held[i], size, &fault);
@@ -537,26 +553,196 @@ static void alloc_realloc_free_among_very_many_keep_blocks_apart(void **state)
     alloc_realloc_free_by_many_threads_keep_blocks_apart(state);
 }
 
+/* ---- freed blocks are kept as they are ---- */
+
+static int keep_nothing(void **state)
+{
+    (void)state;
+    ink_options.dirty_max = 0;
+    return 0;
+}
+
+static int keep_some(void **state)
+{
+    (void)state;
+    ink_options.dirty_max = 12 * MIB;
+    ink_store_relaxed(&ink_dirty_regretted, 0);
+    return 0;
+}
+
+static int keep_no_more(void **state)
+{
+    (void)ink_large_trim();
+    assert_int_equal(ink_dirty_large(), 0);
+    return keep_nothing(state);
+}
+
+/* A freed block stays for the next one that fits, pages and all; until then it is nobody's. */
+static void free_keeps_the_block_for_the_next(void **state)
+{
+    char *p = alloc(2 * MIB), *q;
+
+    (void)state;
+    assert_true(zeroed);
+    memset(p, 0x61, 2 * MIB);
+    assert_string_equal(fault_of_free(p), no_fault);
+    assert_true(unit_is_mapped(p, 2 * MIB));
+    assert_int_equal(ink_dirty_large(), 2 * MIB);
+    assert_int_equal(ink_large_usable(p), 0);
+    assert_string_equal(fault_of_free(p), INK_FAULT_DOUBLE);
+    q = alloc(2 * MIB - 5000);
+    assert_ptr_equal(q, p);
+    assert_false(zeroed);
+    assert_int_equal(ink_dirty_large(), 0);
+    assert_string_equal(fault_of_free(q), no_fault);
+}
+
+/* Not for one that it is too small for, or that would waste more than a quarter, or that is aligned beyond it. */
+static void alloc_takes_no_dirty_block_that_does_not_fit(void **state)
+{
+    char *p = alloc(4 * MIB), *other[3];
+
+    (void)state;
+    assert_string_equal(fault_of_free(p), no_fault);
+    other[0] = alloc(4 * MIB + 1);
+    other[1] = alloc(3 * MIB);
+    other[2] = alloc_any(4 * MIB, (size_t)2 << __builtin_ctzll((uintptr_t)p));
+    for (int i = 0; i < 3; i++) {
+        assert_ptr_not_equal(other[i], p);
+        assert_string_equal(fault_of_free(other[i]), no_fault);
+    }
+}
+
+/* More than is allowed is not kept: neither one block, nor many together. */
+static void free_keeps_no_more_than_is_allowed(void **state)
+{
+    enum { MANY = 30 };
+    char *large = alloc(13 * MIB), *p[MANY];
+
+    (void)state;
+    assert_string_equal(fault_of_free(large), no_fault);
+    assert_false(unit_is_mapped(large, 1));
+    for (int i = 0; i < MANY; i++)
+        p[i] = alloc(2 * MIB);
+    for (int i = 0; i < MANY; i++) {
+        assert_string_equal(fault_of_free(p[i]), no_fault);
+        assert_true(ink_dirty_large() <= ink_dirty_allowed(MANY * 2 * MIB));
+    }
+    assert_in_range(ink_dirty_large(), 2 * MIB, 28 * MIB);
+}
+
+/* What was kept for nothing makes room for what is freed now. */
+static void free_evicts_what_was_kept_before(void **state)
+{
+    char *old = alloc(9 * MIB), *new = alloc(5 * MIB);
+
+    (void)state;
+    assert_string_equal(fault_of_free(old), no_fault);
+    assert_int_equal(ink_dirty_large(), 9 * MIB);
+    assert_string_equal(fault_of_free(new), no_fault);
+    assert_int_equal(ink_dirty_large(), 5 * MIB);
+    assert_false(unit_is_mapped(old, 1));
+    assert_ptr_equal(alloc(5 * MIB), new);
+    assert_string_equal(fault_of_free(new), no_fault);
+}
+
+static void write_all(void *p)
+{
+    memset(p, 0x64, 2 * MIB);
+}
+
+/* Whatever its last owner asked of the kernel, the next one can write to it, and so can its child. */
+static void alloc_of_protected_block_can_be_written(void **state)
+{
+    char *p = alloc(2 * MIB);
+
+    (void)state;
+    assert_int_equal(madvise(p, 2 * MIB, MADV_DONTFORK), 0);
+    assert_int_equal(mprotect(p, MIB, PROT_NONE), 0);
+    assert_int_equal(mprotect(p + MIB, MIB, PROT_READ), 0);
+    assert_string_equal(fault_of_free(p), no_fault);
+    assert_ptr_equal(alloc(2 * MIB), p);
+    write_all(p);
+    unit_assert_fine(write_all, p);
+    assert_string_equal(fault_of_free(p), no_fault);
+}
+
+/* One that its owner has unmapped, in part or whole, serves nobody. */
+static void alloc_of_block_with_a_hole_is_another(void **state)
+{
+    char *p = alloc(3 * MIB), *q;
+
+    (void)state;
+    assert_int_equal(munmap(p + MIB, 65536), 0);
+    assert_string_equal(fault_of_free(p), no_fault);
+    q = alloc(3 * MIB);
+    memset(q, 1, 3 * MIB);
+    assert_string_equal(fault_of_free(q), no_fault);
+}
+
+/* A trim gives all of it back. */
+static void trim_unmaps_what_is_dirty(void **state)
+{
+    char *p = alloc(2 * MIB), *q = alloc(3 * MIB);
+
+    (void)state;
+    assert_string_equal(fault_of_free(p), no_fault);
+    assert_string_equal(fault_of_free(q), no_fault);
+    assert_int_equal(ink_large_trim(), 5 * MIB);
+    assert_int_equal(ink_dirty_large(), 0);
+    assert_false(unit_is_mapped(p, 1) || unit_is_mapped(q, 1));
+    assert_int_equal(ink_large_trim(), 0);
+}
+
+/* A program that takes and frees more than may stay, over and over, is allowed more: up to a quarter of what it had in use. */
+static void alloc_of_what_was_given_back_lets_more_stay(void **state)
+{
+    char *live = alloc(64 * MIB);
+    size_t before = ink_dirty_allowed(64 * MIB);
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(fault_of_free(alloc(20 * MIB)), no_fault);
+    assert_in_range(ink_dirty_allowed(64 * MIB) - before, 1 * MIB, 21 * MIB);
+    assert_int_equal(ink_dirty_large(), 20 * MIB);
+    assert_string_equal(fault_of_free(live), no_fault);
+}
+
+static void alloc_realloc_free_of_kept_blocks_keep_blocks_apart(void **state)
+{
+    alloc_realloc_free_by_many_threads_keep_blocks_apart(state);
+}
+
+#define KEEPING(f) cmocka_unit_test_setup_teardown(f, keep_some, keep_no_more)
 #define AMONG_MANY(f) cmocka_unit_test_setup_teardown(f, pretend_many, pretend_no_more)
 
-UNIT_MAIN(cmocka_unit_test(alloc_gives_zeroed_block_until_it_is_freed),
-          cmocka_unit_test(alloc_of_few_bytes_gives_a_block),
-          cmocka_unit_test(alloc_of_any_alignment_is_aligned),
-          cmocka_unit_test(alloc_of_too_much_gives_null),
-          cmocka_unit_test(alloc_of_many_blocks_keeps_them_apart),
-          cmocka_unit_test(realloc_to_any_size_keeps_contents),
-          cmocka_unit_test(realloc_of_hemmed_in_block_moves_it),
-          cmocka_unit_test(realloc_to_too_much_leaves_block_alone),
-          cmocka_unit_test(sum_follows_every_change),
-          cmocka_unit_test(free_of_freed_block_is_double),
-          cmocka_unit_test(free_of_interior_pointer_is_refused),
-          cmocka_unit_test(free_of_misaligned_pointer_is_refused),
-          cmocka_unit_test(free_of_foreign_pointer_is_refused),
-          cmocka_unit_test(free_of_one_block_by_two_threads_succeeds_once),
-          cmocka_unit_test(alloc_realloc_free_by_many_threads_keep_blocks_apart),
+#define GIVING_BACK(f) cmocka_unit_test_setup(f, keep_nothing)
+
+UNIT_MAIN(GIVING_BACK(alloc_gives_zeroed_block_until_it_is_freed),
+          GIVING_BACK(alloc_of_few_bytes_gives_a_block),
+          GIVING_BACK(alloc_of_any_alignment_is_aligned),
+          GIVING_BACK(alloc_of_too_much_gives_null),
+          GIVING_BACK(alloc_of_many_blocks_keeps_them_apart),
+          GIVING_BACK(realloc_to_any_size_keeps_contents),
+          GIVING_BACK(realloc_of_hemmed_in_block_moves_it),
+          GIVING_BACK(realloc_to_too_much_leaves_block_alone),
+          GIVING_BACK(sum_follows_every_change),
+          GIVING_BACK(free_of_freed_block_is_double),
+          GIVING_BACK(free_of_interior_pointer_is_refused),
+          GIVING_BACK(free_of_misaligned_pointer_is_refused),
+          GIVING_BACK(free_of_foreign_pointer_is_refused),
+          GIVING_BACK(free_of_one_block_by_two_threads_succeeds_once),
+          GIVING_BACK(alloc_realloc_free_by_many_threads_keep_blocks_apart),
           AMONG_MANY(free_among_very_many_keeps_the_mapping_for_the_next),
           AMONG_MANY(alloc_of_kept_mapping_is_zero_and_can_be_written),
           AMONG_MANY(alloc_takes_no_kept_mapping_that_does_not_fit),
           AMONG_MANY(trim_unmaps_what_was_kept),
           AMONG_MANY(alloc_without_memory_takes_any_kept_mapping),
-          AMONG_MANY(alloc_realloc_free_among_very_many_keep_blocks_apart))
+          AMONG_MANY(alloc_realloc_free_among_very_many_keep_blocks_apart),
+          KEEPING(free_keeps_the_block_for_the_next),
+          KEEPING(alloc_takes_no_dirty_block_that_does_not_fit),
+          KEEPING(free_keeps_no_more_than_is_allowed), KEEPING(free_evicts_what_was_kept_before),
+          KEEPING(alloc_of_protected_block_can_be_written),
+          KEEPING(alloc_of_block_with_a_hole_is_another), KEEPING(trim_unmaps_what_is_dirty),
+          KEEPING(alloc_of_what_was_given_back_lets_more_stay),
+          KEEPING(alloc_realloc_free_of_kept_blocks_keep_blocks_apart))

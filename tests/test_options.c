@@ -59,8 +59,8 @@ static void parse_of_valid_values_sets_them(void **state)
 static void parse_of_memory_options_sets_them(void **state)
 {
     (void)state;
-    assert_memory_says(NULL, "thp 0, dirty_max 8388608\n");
-    assert_memory_says("thp:never", "thp 2, dirty_max 8388608\n");
+    assert_memory_says(NULL, "thp 0, dirty_max 12582912\n");
+    assert_memory_says("thp:never", "thp 2, dirty_max 12582912\n");
     assert_memory_says("thp:always,dirty_max:0", "thp 1, dirty_max 0\n");
     assert_memory_says("thp:always,thp:auto,dirty_max:123", "thp 0, dirty_max 123\n");
     assert_memory_says("dirty_max:5K", "thp 0, dirty_max 5120\n");
@@ -79,7 +79,7 @@ static void parse_of_wrong_bytes_keeps_the_default(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         snprintf(expected, sizeof expected,
-                 "inkalloc: INKALLOC_CONF: wrong value in '%s'" VALID "thp 0, dirty_max 8388608\n",
+                 "inkalloc: INKALLOC_CONF: wrong value in '%s'" VALID "thp 0, dirty_max 12582912\n",
                  wrong[i]);
         assert_memory_says(wrong[i], expected);
     }
