@@ -31,6 +31,7 @@ void *ink_bin_load_short(struct ink_cache *cache, unsigned class, struct ink_fra
         ink_store_relaxed(&batch->slot[capacity - i], ink_load_relaxed(&batch->slot[items - i]));
     ink_frame_set_bin(batch);
     bin->loaded = (uint8_t)capacity;
+    bin->refilled = true;
     ink_store_relaxed(&cache->cursor[class], &batch->slot[capacity - items + 1]);
     ink_signal_fence();
     if (old != INK_NO_CURSOR)

@@ -77,6 +77,7 @@ static inline void *ink_bin_load(struct ink_cache *cache, unsigned class, struct
     if (ink_unlikely(items < bin->capacity))
         return ink_bin_load_short(cache, class, batch);
     bin->loaded = (uint8_t)items;
+    bin->refilled = true;
     p = ink_load_relaxed(&batch->slot[0]);
     ink_store_relaxed(&cache->cursor[class], &batch->slot[1]);
     ink_signal_fence();
@@ -111,17 +112,27 @@ static inline void ink_bin_start(struct ink_cache *cache, unsigned class, struct
     ink_signal_fence();
 }
 
-/* The loaded frame is full: it becomes the spare, and p begins a new frame.  The old spare, if there was one, is the caller's.
+/* Whether the bin keeps a full frame as its spare: it does if it takes as well as gives.  One that has not been refilled since its last overflow keeps none, so
+ * that a thread that only frees, or sleeps after it has freed, has one frame at most.  A young bin's are few, and looked at. */
+static inline bool ink_bin_keeps_spare(const struct ink_bin *bin)
+{
+    return bin->refilled || bin->loaded <= INK_BIN_YOUNG;
+}
+
+/* The loaded frame is full, and p begins a new one.  The full one becomes the spare if the bin keeps one.  What is left over is the caller's, or NULL: the spare that
+ * was there, or the full frame; a bin that keeps none has none then.
  * At every moment each batch is in one place at most: a child of a fork finds it there or, between places, by its state. */
 static inline struct ink_frame *ink_bin_turn_over(struct ink_cache *cache, unsigned class,
                                                   struct ink_frame *full, struct ink_frame *frame,
                                                   void *p)
 {
     struct ink_bin *bin = &cache->bin[class];
+    bool keep = ink_bin_keeps_spare(bin);
 
     ink_frame_set_batch(full, class, bin->loaded);
     ink_bin_start(cache, class, frame, p);
-    return ink_exchange_acq_rel(&bin->spare, full);
+    bin->refilled = false;
+    return ink_likely(keep) ? ink_exchange_acq_rel(&bin->spare, full) : full;
 }
 
 /* Puts p into a full bin that is full-grown, if a frame is at hand; false: nothing has changed.  *surplus: a batch that the shared list has no room
@@ -136,7 +147,8 @@ static inline bool ink_bin_free_batch(struct ink_cache *cache, unsigned class, v
     *surplus = NULL;
     /* A bin that has never been loaded is young, too. */
     if (((uintptr_t)slot & (INK_FRAME_BYTES - 1)) != 0 || bin->loaded <= INK_BIN_YOUNG ||
-        !bin->grown || ink_load_relaxed(slot) == p)
+        !bin->grown || ink_load_relaxed(slot) == p ||
+        (!bin->refilled && ink_load_relaxed(&bin->spare) != NULL))
         return false;
     frame = ink_cache_take_empty(cache);
     if (ink_unlikely(frame == NULL))

@@ -62,13 +62,13 @@ void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame
         ink_cache_keep_empty(cache, emptied);
 }
 
-/* A young bin's spare is taken in hand first: while others may take it, it must not be looked at. */
+/* A young bin's spare is taken in hand first: while others may take it, it must not be looked at.  So is that of a bin that keeps none any more. */
 static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink_frame *full,
                              void *p, struct ink_locker me)
 {
     struct ink_bin *bin = &cache->bin[class];
     bool young = bin->loaded <= INK_BIN_YOUNG;
-    struct ink_frame *spare = young ? ink_bin_take_spare(bin) : NULL;
+    struct ink_frame *spare = young || !bin->refilled ? ink_bin_take_spare(bin) : NULL;
     struct ink_frame *frame = ink_cache_take_empty(cache);
     struct ink_frame *old;
 
@@ -79,7 +79,7 @@ static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink
     if (frame == NULL)
         ink_item_drain(class, p, me);
     old = frame != NULL ? ink_bin_turn_over(cache, class, full, frame, p) : NULL;
-    if (old != NULL || spare != NULL)
+    if (old != NULL || spare != NULL) /* its frames have proved too few */
         ink_bin_grow(bin, class);
     if (old != NULL)
         ink_cache_pass_on(cache, class, old, me);

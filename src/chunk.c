@@ -15,6 +15,7 @@ enum {
 
 static_assert(sizeof(struct ink_run) <= INK_LINE_BYTES, "a run's record is a line");
 static_assert(INK_CHUNK_UNITS == 32, "masks are 32 bits");
+static_assert(INK_RUN_WORDS_MAX * 64 * 16 >= INK_UNIT_BYTES, "a unit of the smallest items");
 
 static struct {
     _Alignas(INK_LINE_BYTES) struct ink_lock lock;
@@ -529,6 +530,8 @@ static size_t ink_chunk_unmap(struct ink_chunk *chunk, struct ink_locker me)
         return 0;
     }
     ink_sub_relaxed(&ink_chunk_mapped, bytes / INK_UNIT_BYTES);
+    if (ink_load_acquire(&chunk->bitmaps) != NULL && ink_os_page_bytes() <= INK_CHUNK_BITMAP_BYTES)
+        (void)ink_os_purge(ink_load_relaxed(&chunk->bitmaps), INK_CHUNK_BITMAP_BYTES);
     ink_store_release(&chunk->owned, 0);
     ink_chunk_put_record(chunk, me);
     return bytes;

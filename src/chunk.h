@@ -23,6 +23,8 @@ enum {
     INK_RUN_UNITS_MAX = 16, /* of a range: 1 MiB */
     INK_RUN_INLINE_WORDS =
         8, /* bitmap words in the record: 512 items, every class from 128 bytes on */
+    INK_RUN_WORDS_MAX = 64, /* 4096 items */
+    INK_CHUNK_BITMAP_BYTES = INK_CHUNK_UNITS * INK_RUN_WORDS_MAX * 8,
 };
 
 enum ink_run_state {
@@ -38,8 +40,6 @@ struct ink_run {
     char *base;                  /* first byte; constant while in use */
     /* Bit i set: item i is free and in nobody's hand.  Written under the class lock; read by anyone. */
     _Atomic(_Atomic uint64_t *) words;
-    _Atomic uint64_t *
-        external; /* bitmap of more than INK_RUN_INLINE_WORDS, kept for the next run of this unit */
     _Atomic uint32_t
         state; /* enum ink_run_state: the truth about its units.  FREE -> TAKEN and RETURNED -> FREE under the chunk lock */
     uint32_t inverse; /* see ink_class_item */
@@ -53,7 +53,6 @@ struct ink_run {
     _Atomic uint8_t units;  /* constant while in use */
     uint8_t number;         /* of its first unit; constant */
     uint8_t bucket;         /* class lock */
-    uint8_t external_words; /* length of external */
     uint8_t shard;          /* whose lock guards it; constant while in use */
     bool zeroed;            /* all its bytes were zero when it was taken */
     uint8_t purged_pages;   /* of free items, purged and not used since; class lock */
@@ -75,6 +74,9 @@ struct ink_chunk {
     /* Some run of it is RETURNED.  Set by whoever could not get the lock, cleared by whoever merges. */
     ink_flag_t some_returned;
     struct ink_chunk *next; /* of all records ever made; constant once published */
+    /* Bitmaps of runs with more than INK_RUN_INLINE_WORDS: INK_RUN_WORDS_MAX words for each unit, on pages of their own, which go back when the chunk does.  NULL
+     * until one is needed; then published by compare-and-swap, and constant. */
+    _Atomic(_Atomic uint64_t *) bitmaps;
     _Alignas(INK_LINE_BYTES) struct ink_run run[INK_CHUNK_UNITS];
 };
 

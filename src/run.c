@@ -233,20 +233,28 @@ static unsigned ink_run_refill_shard(struct ink_run_shard *shard, struct ink_fra
     return held;
 }
 
+/* The chunk's room for bitmaps; NULL: no memory.  Of two that are made at once one is lost, and was never touched. */
+static _Atomic uint64_t *ink_chunk_bitmaps(struct ink_chunk *chunk)
+{
+    _Atomic uint64_t *there = ink_load_acquire(&chunk->bitmaps), *fresh;
+
+    if (there != NULL)
+        return there;
+    fresh = ink_meta_alloc(INK_CHUNK_BITMAP_BYTES, ink_os_page_bytes());
+    if (fresh == NULL || ink_cas_acq_rel(&chunk->bitmaps, &there, fresh))
+        return fresh;
+    return there;
+}
+
 /* Room for the bitmap of a run that is being made; NULL: no memory. */
 static _Atomic uint64_t *ink_run_bitmap(struct ink_run *run, unsigned words)
 {
-    unsigned length = 2 * INK_RUN_INLINE_WORDS;
+    _Atomic uint64_t *bitmaps;
 
     if (words <= INK_RUN_INLINE_WORDS)
         return run->inline_words;
-    if (run->external_words >= words)
-        return run->external;
-    while (length < words)
-        length *= 2;
-    run->external = ink_meta_alloc(length * sizeof *run->external, INK_LINE_BYTES);
-    run->external_words = (uint8_t)(run->external != NULL ? length : 0);
-    return run->external;
+    bitmaps = ink_chunk_bitmaps(ink_chunk_of_run(run));
+    return bitmaps != NULL ? &bitmaps[run->number * INK_RUN_WORDS_MAX] : NULL;
 }
 
 static bool ink_run_make_bitmap(struct ink_run *run, unsigned items)

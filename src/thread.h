@@ -34,6 +34,8 @@ struct ink_bin {
     uint8_t loaded;
     /* capacity is the class's batch_items. */
     bool grown;
+    /* A batch was loaded since the last overflow. */
+    bool refilled;
 };
 
 struct ink_cache {

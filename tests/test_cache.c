@@ -198,12 +198,11 @@ static void free_into_fresh_bin_starts_a_frame(void **state)
     give(class, p);
 }
 
-/* A full bin becomes the spare; the next full one sends that to the shared list. */
-static void free_into_full_bin_makes_spare_then_listed_batch(void **state)
+/* A bin of class that is grown and full, with hand.count items in hand and nothing listed. */
+static void make_full_bin(unsigned class)
 {
-    unsigned class = ink_class_for(256), most = ink_size_classes[class].batch_items;
+    unsigned most = ink_size_classes[class].batch_items;
 
-    (void)state;
     hand = (struct hand){.class = class};
     take_up(&hand, 1000);
     assert_true(bin(class)->grown);
@@ -218,30 +217,56 @@ static void free_into_full_bin_makes_spare_then_listed_batch(void **state)
         lay_down(&hand, hand.count - 1);
     assert_int_equal(spare(class), 0);
     assert_int_equal(ink_freelist_depth(class), 0);
+}
 
+/* Takes until a batch has been loaded, and gives back until the bin is full again. */
+static void refill_and_fill(unsigned class)
+{
+    unsigned most = ink_size_classes[class].batch_items;
+
+    take_up(&hand, hand.count + most + 1);
+    while (loaded(class) < most)
+        lay_down(&hand, hand.count - 1);
+}
+
+/* The full frame of a bin that was refilled becomes its spare, and goes to the shared list with the next one. */
+static void free_into_full_refilled_bin_makes_spare(void **state)
+{
+    unsigned class = ink_class_for(256), most = ink_size_classes[class].batch_items;
+
+    (void)state;
+    make_full_bin(class);
+    refill_and_fill(class);
     lay_down(&hand, hand.count - 1);
     assert_int_equal(loaded(class), 1);
     assert_int_equal(spare(class), most);
     assert_int_equal(ink_freelist_depth(class), 0);
 
-    lay_down(&hand, hand.count - (most - 1));
-    assert_int_equal(loaded(class), most);
-    assert_int_equal(ink_freelist_depth(class), 0);
-    lay_down(&hand, hand.count - 1);
-    assert_int_equal(loaded(class), 1);
-    assert_int_equal(spare(class), most);
-    assert_int_equal(ink_freelist_depth(class), 1);
-    assert_conserved(class, hand.count);
-
-    /* And back: the loaded one, the spare, the list. */
-    take_up(&hand, hand.count + 1);
-    assert_int_equal(loaded(class), 0);
-    take_up(&hand, hand.count + 1);
+    /* And back: the loaded one, the spare. */
+    take_up(&hand, hand.count + 2);
     assert_int_equal(spare(class), 0);
     assert_int_equal(loaded(class), most - 1);
-    take_up(&hand, hand.count + most);
-    assert_int_equal(ink_freelist_depth(class), 0);
-    assert_int_equal(loaded(class), most - 1);
+    assert_conserved(class, hand.count);
+    lay_down(&hand, 0);
+}
+
+/* A bin that only takes blocks back keeps one frame: spare and full frame go to the list. */
+static void free_into_full_bin_without_refill_keeps_no_spare(void **state)
+{
+    unsigned class = ink_class_for(256), most = ink_size_classes[class].batch_items;
+
+    (void)state;
+    make_full_bin(class);
+    refill_and_fill(class);
+    lay_down(&hand, hand.count - 1);
+    assert_int_equal(spare(class), most);
+    for (unsigned i = 1; i <= 3; i++) {
+        lay_down(&hand, hand.count - most);
+        assert_int_equal(loaded(class), 1);
+        assert_int_equal(spare(class), 0);
+        assert_int_equal(ink_freelist_depth(class), i + 1);
+        assert_conserved(class, hand.count);
+    }
     lay_down(&hand, 0);
 }
 
@@ -573,7 +598,8 @@ static void free_of_item_in_grown_bin_dies_at_the_drain(void **state)
 UNIT_MAIN(TEST(alloc_in_young_bin_doubles_what_it_takes),
           TEST(alloc_and_free_of_every_class_conserve_items),
           TEST(alloc_after_free_gives_the_last_freed), TEST(free_into_fresh_bin_starts_a_frame),
-          TEST(free_into_full_bin_makes_spare_then_listed_batch),
+          TEST(free_into_full_refilled_bin_makes_spare),
+          TEST(free_into_full_bin_without_refill_keeps_no_spare),
           TEST(free_into_bin_that_began_with_listed_batch_overflows),
           TEST(load_of_short_batch_leaves_room_for_frees), TEST(flush_empties_every_bin),
           TEST(drain_spares_sends_them_to_the_runs), TEST(keep_empty_beyond_its_room_pools_frames),
