@@ -10,7 +10,7 @@ work_sources = bench/work.h bench/bench.h
 noinst_PROGRAMS += bench/work_larson bench/work_xmalloc bench/work_mstress bench/work_sh bench/work_false \
 	bench/work_large bench/work_realloc bench/work_calloc bench/work_aligned bench/work_cold \
 	bench/work_tree bench/work_cxxmap bench/work_threads bench/work_heap bench/work_origin \
-	bench/work_limit
+	bench/work_limit bench/work_memory
 
 bench_work_larson_SOURCES = bench/work_larson.c $(work_sources)
 bench_work_larson_CFLAGS = $(work_cflags)
@@ -30,6 +30,9 @@ bench_work_calloc_SOURCES = bench/work_calloc.c $(work_sources)
 bench_work_calloc_CFLAGS = $(work_cflags)
 bench_work_aligned_SOURCES = bench/work_aligned.c $(work_sources)
 bench_work_aligned_CFLAGS = $(work_cflags)
+bench_work_memory_SOURCES = bench/work_memory.c $(work_sources)
+bench_work_memory_CFLAGS = $(work_cflags)
+bench_work_memory_LDADD = -ldl
 bench_work_cold_SOURCES = bench/work_cold.c $(work_sources)
 bench_work_cold_CFLAGS = $(work_cflags)
 bench_work_tree_SOURCES = bench/work_tree.c $(work_sources)

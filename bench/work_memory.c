@@ -198,7 +198,9 @@ static void sparse(size_t mib)
         free(blocks.place[i]);
     munmap(blocks.place, blocks.room * sizeof *blocks.place);
     bench_result("resident", resident(), "bytes");
-    bench_result("per_live", resident() / ((double)blocks.bytes * (double)left / (double)blocks.count), "ratio");
+    bench_result("per_live",
+                 resident() / ((double)blocks.bytes * (double)left / (double)blocks.count),
+                 "ratio");
 }
 
 /* Long-lived blocks, replaced at random; requests of a few dozen blocks that die together; sizes that drift: the largest
@@ -219,7 +221,8 @@ static void churn_replace(struct churn_block *block, size_t bytes, size_t *live)
     memset(block->p, 1, bytes);
 }
 
-static void churn_request(struct bench_rng *rng, unsigned octaves, struct churn_block *kept, size_t *live)
+static void churn_request(struct bench_rng *rng, unsigned octaves, struct churn_block *kept,
+                          size_t *live)
 {
     void *request[CHURN_REQUEST];
 
@@ -258,12 +261,14 @@ static void churn(size_t seconds)
             continue;
         }
         ratio += resident() / (double)live;
-        n++, st += at - half, sr += resident(), stt += (at - half) * (at - half), str += (at - half) * resident();
+        n++, st += at - half, sr += resident(), stt += (at - half) * (at - half),
+            str += (at - half) * resident();
     } while (at < (double)seconds);
     bench_result("per_live", ratio / n, "ratio");
-    bench_result("slope", n > 1 ? (n * str - st * sr) / (n * stt - st * st) * 60 / KIB : 0, "KiB/min");
+    bench_result("slope", n > 1 ? (n * str - st * sr) / (n * stt - st * st) * 60 / KIB : 0,
+                 "KiB/min");
     bench_result("resident", resident(), "bytes");
-    bench_result("steps", (double)steps, "count");
+    bench_result("cpu_per_step", bench_cpu_ns() / (double)steps, "ns");
 }
 
 /* ---- threads ---- */
@@ -393,9 +398,11 @@ static void maps(size_t mib)
 
 int main(int argc, char **argv)
 {
-    static const char *const scenes[] = {"freed", "asleep", "exited", "tiny", "sparse", "churn", "thousand",
-                                         "sleepers", "sequence", "dense", "growth", "maps", NULL};
-    static const size_t numbers[] = {1024, 1024, 1024, 1024, 1024, 600, 1000, 100, 100000, 1024, 1024, 20480};
+    static const char *const scenes[] = {"freed",  "asleep",   "exited",   "tiny",     "sparse",
+                                         "churn",  "thousand", "sleepers", "sequence", "dense",
+                                         "growth", "maps",     NULL};
+    static const size_t numbers[] = {1024, 1024, 1024,   1024, 1024, 600,
+                                     1000, 100,  100000, 1024, 1024, 20480};
     struct work_arguments a = work_begin(argc, argv, "work_memory SCENE [N]");
     size_t scene = work_word(&a, scenes);
     size_t n = work_number(&a, numbers[scene], 1 << 20);
@@ -405,18 +412,42 @@ int main(int argc, char **argv)
     (void)map_lines();
     resident_at_start = rollup("Rss:");
     switch (scene) {
-    case 0: freed(n, LARGEST); break;
-    case 1: freed_by_another(n, true); break;
-    case 2: freed_by_another(n, false); break;
-    case 3: freed(n, 16); break;
-    case 4: sparse(n); break;
-    case 5: churn(n); break;
-    case 6: sleeping(n, 1024, 1024, true); break;
-    case 7: sleeping(n, 1, 64, false); break;
-    case 8: sequence(n); break;
-    case 9: dense(n); break;
-    case 10: growth(n); break;
-    default: maps(n); break;
+    case 0:
+        freed(n, LARGEST);
+        break;
+    case 1:
+        freed_by_another(n, true);
+        break;
+    case 2:
+        freed_by_another(n, false);
+        break;
+    case 3:
+        freed(n, 16);
+        break;
+    case 4:
+        sparse(n);
+        break;
+    case 5:
+        churn(n);
+        break;
+    case 6:
+        sleeping(n, 1024, 1024, true);
+        break;
+    case 7:
+        sleeping(n, 1, 64, false);
+        break;
+    case 8:
+        sequence(n);
+        break;
+    case 9:
+        dense(n);
+        break;
+    case 10:
+        growth(n);
+        break;
+    default:
+        maps(n);
+        break;
     }
     return 0;
 }

@@ -60,8 +60,8 @@ static bool ink_chunk_is_whole(const struct ink_chunk *chunk)
 static void ink_chunk_set_free(struct ink_chunk *chunk, uint32_t free, uint32_t zero, bool stuck)
 {
     unsigned bucket = ink_chunk_bucket(free);
-    size_t free_units = ink_load_relaxed(&ink_chunks.free_units) -
-                        (size_t)__builtin_popcount(chunk->free);
+    size_t free_units =
+        ink_load_relaxed(&ink_chunks.free_units) - (size_t)__builtin_popcount(chunk->free);
     size_t dirty_units = ink_load_relaxed(&ink_chunks.dirty_units) - ink_chunk_dirty_units(chunk);
 
     chunk->free = free;

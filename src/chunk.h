@@ -49,13 +49,13 @@ struct ink_run {
     uint16_t free; /* bits set; class lock */
     uint16_t
         next_step; /* the number of free items at which it belongs into the next bucket, or is wholly free; class lock */
-    _Atomic uint8_t class;  /* constant while in use */
-    _Atomic uint8_t units;  /* constant while in use */
-    uint8_t number;         /* of its first unit; constant */
-    uint8_t bucket;         /* class lock */
-    uint8_t shard;          /* whose lock guards it; constant while in use */
-    bool zeroed;            /* all its bytes were zero when it was taken */
-    uint8_t purged_pages;   /* of free items, purged and not used since; class lock */
+    _Atomic uint8_t class; /* constant while in use */
+    _Atomic uint8_t units; /* constant while in use */
+    uint8_t number;        /* of its first unit; constant */
+    uint8_t bucket;        /* class lock */
+    uint8_t shard;         /* whose lock guards it; constant while in use */
+    bool zeroed;           /* all its bytes were zero when it was taken */
+    uint8_t purged_pages;  /* of free items, purged and not used since; class lock */
     _Alignas(8) _Atomic uint64_t inline_words[INK_RUN_INLINE_WORDS];
 };
 
@@ -64,8 +64,8 @@ struct ink_chunk {
     char *base;                  /* first byte; constant while mapped */
     /* Bit per unit that is mapped; 0: the record is spare.  Written by whoever maps or unmaps the chunk, while all its units are TAKEN. */
     _Atomic uint32_t owned;
-    uint32_t free;  /* bit per unit that can be taken; chunk lock */
-    uint32_t zero;  /* bit per free unit that is known to read as zero; chunk lock */
+    uint32_t free;   /* bit per unit that can be taken; chunk lock */
+    uint32_t zero;   /* bit per free unit that is known to read as zero; chunk lock */
     uint32_t purged; /* bit per free unit that was purged; chunk lock */
     uint8_t bucket;  /* chunk lock */
     bool

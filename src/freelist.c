@@ -5,7 +5,8 @@
 
 enum {
     INK_FREELIST_PAGE_BYTES = 4096,
-    INK_FREELIST_BOUND_MIN = 2, /* batches: a producer and a consumer meet there whatever else there is */
+    INK_FREELIST_BOUND_MIN =
+        2, /* batches: a producer and a consumer meet there whatever else there is */
     INK_FREELIST_STEP = 4,
     INK_FREELIST_SHARE = 8,
 };
@@ -15,11 +16,12 @@ enum {
 #define INK_FREELIST_PINNED_MAX ((size_t)64 * INK_MIB)
 
 /* What one batch pins: each cached item may keep a page of its own resident, however small it is. */
-#define INK_FREELIST_WEIGHT(class, size, below)                                              \
-    [class] = ((size) > INK_FREELIST_PAGE_BYTES ? (size) : INK_FREELIST_PAGE_BYTES) *        \
+#define INK_FREELIST_WEIGHT(class, size, below)                                       \
+    [class] = ((size) > INK_FREELIST_PAGE_BYTES ? (size) : INK_FREELIST_PAGE_BYTES) * \
               INK_BATCH_ITEMS(size),
 
-static const uint32_t ink_freelist_weight[INK_CLASS_COUNT] = {INK_SIZE_CLASSES(INK_FREELIST_WEIGHT)};
+static const uint32_t ink_freelist_weight[INK_CLASS_COUNT] = {
+    INK_SIZE_CLASSES(INK_FREELIST_WEIGHT)};
 
 #define INK_FREELIST_FIRST(class, size, below) [class] = {.bound = INK_FREELIST_BOUND_MIN},
 
@@ -68,8 +70,8 @@ static void ink_freelist_widen(unsigned class)
     size_t depth = ink_freelist_depth(class), bound = 2 * depth;
 
     if (bound > room)
-        bound = ink_run_class_bytes(class) > left || room > depth ? room
-                                                                  : depth + INK_FREELIST_STEP;
+        bound =
+            ink_run_class_bytes(class) > left || room > depth ? room : depth + INK_FREELIST_STEP;
     ink_store_relaxed(&ink_freelists[class].bound,
                       (uint32_t)(bound > INK_FREELIST_BOUND_MIN ? bound : INK_FREELIST_BOUND_MIN));
 }

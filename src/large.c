@@ -23,7 +23,7 @@ enum {
     INK_LARGE_STATES = 3,
     INK_LARGE_UNMAP_BLOCKS =
         16384, /* with more live blocks than this, a hole between them may be one mapping too many */
-    INK_LARGE_KEPT_LOOK = 8,  /* kept mappings looked at for one that fits */
+    INK_LARGE_KEPT_LOOK = 8,   /* kept mappings looked at for one that fits */
     INK_LARGE_DIRTY_SLACK = 4, /* a dirty one may be larger by this part of what is asked for */
     INK_LARGE_EVICTIONS = 4,   /* kept for nothing, given back to make room for one */
     INK_LARGE_HUGE_BYTES = 4 * 1024 * 1024, /* from here on huge pages pay */
@@ -44,7 +44,8 @@ static _Atomic uint32_t ink_large_block_count;
 static struct ink_head ink_large_spares; /* records without a block */
 static struct ink_head ink_large_kept;   /* records of freed blocks that are still mapped, purged */
 static struct ink_head ink_large_dirty;  /* the same, as they were freed */
-static _Atomic size_t ink_large_unmapped_bytes; /* given back and not mapped again since; a glance */
+static _Atomic size_t
+    ink_large_unmapped_bytes; /* given back and not mapped again since; a glance */
 
 static _Atomic size_t ink_large_live_blocks, ink_large_live_bytes, ink_large_peak_blocks,
     ink_large_peak_bytes;
@@ -381,7 +382,8 @@ static size_t ink_large_trim_dirty(void)
 
     while ((large = ink_large_forget_dirty(ink_large_pop(&ink_large_dirty))) != NULL)
         ink_large_give_back(large);
-    after = ink_exchange_acq_rel(&ink_large_unmapped_bytes, 0); /* asked for: no reason for regret */
+    after =
+        ink_exchange_acq_rel(&ink_large_unmapped_bytes, 0); /* asked for: no reason for regret */
     return after > before ? after - before : 0;
 }
 

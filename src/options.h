@@ -13,7 +13,8 @@ enum ink_thp {
 struct ink_options {
     bool banner;      /* print the line that names inkalloc on stderr at start */
     enum ink_thp thp; /* where transparent huge pages are asked for */
-    size_t dirty_max; /* bytes of free memory that may stay with the process however little is in use */
+    size_t
+        dirty_max; /* bytes of free memory that may stay with the process however little is in use */
 };
 
 /* The options in force.  Defaults until ink_options_parse has run; any thread may read. */

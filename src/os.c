@@ -16,8 +16,9 @@
 #endif
 
 enum {
-    INK_SYS_PROCESS_MADVISE = 440, /* on every architecture; headers older than Linux 5.10 do not know it */
-    INK_PIDFD_SELF = -10001,       /* the calling process, without a descriptor */
+    INK_SYS_PROCESS_MADVISE =
+        440, /* on every architecture; headers older than Linux 5.10 do not know it */
+    INK_PIDFD_SELF = -10001, /* the calling process, without a descriptor */
 };
 
 /* The kernel's answer without touching errno: the value, or -errno. */

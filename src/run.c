@@ -606,8 +606,7 @@ static unsigned ink_unit_add_rows(char *unit, uint32_t pages, size_t page,
         for (end = begin; (pages >> end & 1) != 0; end++)
             continue;
         if (end != begin)
-            ranges[count++] =
-                (struct ink_os_range){unit + begin * page, (end - begin) * page};
+            ranges[count++] = (struct ink_os_range){unit + begin * page, (end - begin) * page};
     }
     return count;
 }
@@ -648,8 +647,7 @@ static bool ink_run_purge(struct ink_run *run, struct ink_locker me)
     bool good = true;
 
     if (class >= INK_CLASS_COUNT || shard >= INK_RUN_SHARDS ||
-        !ink_run_locked(class, shard,
-                        ink_lock_take(&ink_run_classes[class].shard[shard].lock, me)))
+        !ink_run_locked(class, shard, ink_lock_take(&ink_run_classes[class].shard[shard].lock, me)))
         return true;
     if (ink_run_state(run) == INK_RUN_CLASS && ink_load_relaxed(&run->class) == class &&
         run->shard == shard && run->free < ink_load_relaxed(&run->items) &&

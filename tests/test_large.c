@@ -713,21 +713,19 @@ static void alloc_realloc_free_of_kept_blocks_keep_blocks_apart(void **state)
     alloc_realloc_free_by_many_threads_keep_blocks_apart(state);
 }
 
-#define KEEPING(f) cmocka_unit_test_setup_teardown(f, keep_some, keep_no_more)
+#define KEEPING(f)    cmocka_unit_test_setup_teardown(f, keep_some, keep_no_more)
 #define AMONG_MANY(f) cmocka_unit_test_setup_teardown(f, pretend_many, pretend_no_more)
 
 #define GIVING_BACK(f) cmocka_unit_test_setup(f, keep_nothing)
 
 UNIT_MAIN(GIVING_BACK(alloc_gives_zeroed_block_until_it_is_freed),
           GIVING_BACK(alloc_of_few_bytes_gives_a_block),
-          GIVING_BACK(alloc_of_any_alignment_is_aligned),
-          GIVING_BACK(alloc_of_too_much_gives_null),
+          GIVING_BACK(alloc_of_any_alignment_is_aligned), GIVING_BACK(alloc_of_too_much_gives_null),
           GIVING_BACK(alloc_of_many_blocks_keeps_them_apart),
           GIVING_BACK(realloc_to_any_size_keeps_contents),
           GIVING_BACK(realloc_of_hemmed_in_block_moves_it),
           GIVING_BACK(realloc_to_too_much_leaves_block_alone),
-          GIVING_BACK(sum_follows_every_change),
-          GIVING_BACK(free_of_freed_block_is_double),
+          GIVING_BACK(sum_follows_every_change), GIVING_BACK(free_of_freed_block_is_double),
           GIVING_BACK(free_of_interior_pointer_is_refused),
           GIVING_BACK(free_of_misaligned_pointer_is_refused),
           GIVING_BACK(free_of_foreign_pointer_is_refused),

@@ -21,6 +21,7 @@ ink_unit_tests = \
 	tests/test_heap \
 	tests/test_stats \
 	tests/test_trim \
+	tests/test_refusals \
 	tests/race_core
 check_PROGRAMS += $(ink_unit_tests)
 TESTS += $(ink_unit_tests)
@@ -55,5 +56,7 @@ tests_test_stats_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_stats_LDADD = $(INK_UNIT_LDADD)
 tests_test_trim_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_trim_LDADD = $(INK_UNIT_LDADD)
+tests_test_refusals_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_refusals_LDADD = $(INK_UNIT_LDADD)
 tests_race_core_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_race_core_LDADD = $(INK_UNIT_LDADD)

@@ -21,7 +21,8 @@ def figures(row, run):
     cpu = (usage["user_ns"] + usage["sys_ns"]) / share
     if row.result:
         cpu = stats.geometric_mean([results[name][0] for name in fnmatch.filter(results, row.result)])
-    return {"cpu": cpu, "wall": usage["wall_ns"] / share, "rss": usage["rss_bytes"], "faults": usage["faults"]}
+    rss = results[row.resident][0] if row.resident else usage["rss_bytes"]
+    return {"cpu": cpu, "wall": usage["wall_ns"] / share, "rss": rss, "faults": usage["faults"]}
 
 
 def rounded(value):

@@ -5,7 +5,7 @@ import fnmatch
 import shlex
 from dataclasses import dataclass, field
 
-KEYS = {"title", "group", "why", "run", "client", "environment", "per", "result", "same-output", "rounds", "needs", "memory"}
+KEYS = {"title", "group", "why", "run", "client", "environment", "per", "result", "resident", "same-output", "rounds", "needs", "memory"}
 GROUP = "group "
 
 
@@ -23,6 +23,7 @@ class Row:
     environment: dict = field(default_factory=dict)
     per: str = ""  # a result by which CPU and wall time are divided
     result: str = ""  # a result that is the row's CPU figure, in place of the process's
+    resident: str = ""  # a result, in bytes, that is the row's memory figure, in place of the process's peak
     same_output: bool = False
     rounds: int = 0  # at most so many; 0: no limit
     needs: list = field(default_factory=list)  # programs and files
@@ -47,6 +48,7 @@ def read_row(name, section, groups):
         environment=dict(word.split("=", 1) for word in shlex.split(section.get("environment", ""))),
         per=section.get("per", ""),
         result=section.get("result", ""),
+        resident=section.get("resident", ""),
         same_output=section.getboolean("same-output", False),
         rounds=section.getint("rounds", 0),
         needs=section.get("needs", "").split(),
