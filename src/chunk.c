@@ -363,25 +363,6 @@ static struct ink_run *ink_chunk_take_once(struct ink_chunk **record, unsigned u
     return run != NULL ? run : ink_chunk_take_fresh(record, units, alignment, !*locked, me);
 }
 
-struct ink_run *ink_chunk_take(unsigned units, unsigned alignment_units, struct ink_locker me)
-{
-    struct ink_chunk *record = NULL;
-    struct ink_run *run = NULL;
-    bool locked = false;
-
-    /* Without fresh memory, the lock is worth a longer wait: there may be free units behind it. */
-    for (int tries = 0; run == NULL && !locked && tries < INK_CHUNK_TRIES; tries++) {
-        run = ink_chunk_take_once(&record, units, alignment_units, &locked, me);
-        if (ink_lock_is_beneath(&ink_chunks.lock, me))
-            break;
-    }
-    if (record != NULL)
-        ink_chunk_put_record(record, me);
-    if (run != NULL)
-        ink_owners_set(run->base, units, (ink_owner_t)run);
-    return run;
-}
-
 void ink_chunks_look_for_returned(void)
 {
     for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
@@ -498,24 +479,56 @@ size_t ink_chunk_used_bytes(void)
     return mapped > free ? (mapped - free) * INK_UNIT_BYTES : 0;
 }
 
-static size_t ink_chunk_dirty_allowed(void)
+/* What is left of allowed beside large blocks that are kept. */
+static size_t ink_chunk_share(size_t allowed)
 {
-    size_t allowed = ink_dirty_allowed(ink_chunk_used_bytes()), large = ink_dirty_large();
+    size_t large = ink_dirty_large();
 
     return allowed > large ? allowed - large : 0;
 }
 
+static void ink_chunk_purge_down_to(size_t bytes, struct ink_locker me)
+{
+    for (int whole = 1; whole >= 0; whole--)
+        while (ink_chunk_dirty_bytes() > bytes && ink_chunk_purge_one(whole, me))
+            continue;
+}
+
 void ink_chunk_purge_excess(struct ink_locker me)
 {
-    size_t allowed;
-
-    if (ink_likely(ink_chunk_dirty_bytes() <= ink_chunk_dirty_allowed()))
+    if (ink_likely(ink_chunk_dirty_bytes() <=
+                   ink_chunk_share(ink_dirty_allowed(ink_chunk_used_bytes()))))
         return;
     ink_dirty_forgive();
-    allowed = ink_chunk_dirty_allowed();
-    for (int whole = 1; whole >= 0; whole--)
-        while (ink_chunk_dirty_bytes() > allowed / 4 * 3 && ink_chunk_purge_one(whole, me))
-            continue;
+    ink_chunk_purge_down_to(ink_chunk_share(ink_dirty_allowed(ink_chunk_used_bytes())) / 4 * 3, me);
+}
+
+void ink_chunk_make_room(size_t used, struct ink_locker me)
+{
+    ink_chunk_purge_down_to(ink_chunk_share(ink_dirty_allowed_beside(used)), me);
+}
+
+struct ink_run *ink_chunk_take(unsigned units, unsigned alignment_units, struct ink_locker me)
+{
+    struct ink_chunk *record = NULL;
+    struct ink_run *run = NULL;
+    bool locked = false;
+    size_t mapped = ink_load_relaxed(&ink_chunk_mapped);
+
+    /* Without fresh memory, the lock is worth a longer wait: there may be free units behind it. */
+    for (int tries = 0; run == NULL && !locked && tries < INK_CHUNK_TRIES; tries++) {
+        run = ink_chunk_take_once(&record, units, alignment_units, &locked, me);
+        if (ink_lock_is_beneath(&ink_chunks.lock, me))
+            break;
+    }
+    if (record != NULL)
+        ink_chunk_put_record(record, me);
+    if (run == NULL)
+        return NULL;
+    ink_owners_set(run->base, units, (ink_owner_t)run);
+    if (mapped != ink_load_relaxed(&ink_chunk_mapped))
+        ink_chunk_make_room(ink_chunk_used_bytes(), me);
+    return run;
 }
 
 /* Gives a withdrawn chunk's memory back to the system, and its record up. */

@@ -91,6 +91,10 @@ void ink_chunk_give(struct ink_run *run, struct ink_locker me);
  * lock, after runs were given back. */
 void ink_chunk_purge_excess(struct ink_locker me);
 
+/* Purges free units so that a fresh mapping, which has raised what is in use to used bytes, lifts the process no further than dirty.h allows.  Without a
+ * lock. */
+void ink_chunk_make_room(size_t used, struct ink_locker me);
+
 /* Before a part of the chunk is purged: the kernel, which keeps the rest as small pages, must not make it whole again. */
 void ink_chunk_expect_holes(struct ink_chunk *chunk);
 

@@ -12,6 +12,10 @@
 /* Bytes that may stay dirty while used bytes are in use.  Any thread; no lock, no system call. */
 size_t ink_dirty_allowed(size_t used);
 
+/* The same once a fresh mapping has raised what is in use to used: what is free may not lift the process far above the most that was in use lately, or a
+ * program that turns from small blocks to one large one would meet a limit that it stayed well below. */
+size_t ink_dirty_allowed_beside(size_t used);
+
 /* Adds to the bytes of freed large blocks that are kept dirty; their sum.  They and dirty chunks share what is allowed. */
 void ink_dirty_add_large(size_t bytes);
 size_t ink_dirty_large(void);

@@ -85,12 +85,26 @@ static void *ink_range_alloc(size_t bytes, size_t alignment, bool *zeroed)
     return p;
 }
 
+/* A fresh mapping is about to be touched: what lies free in chunks makes room. */
+static void ink_large_make_room(void)
+{
+    struct ink_turn turn = ink_turn_begin(ink_cache_take());
+
+    ink_chunk_make_room(ink_large_used_bytes(), turn.me);
+    ink_turn_end(&turn);
+}
+
 /* One try at what no bin serves. */
 static void *ink_big_try(size_t bytes, size_t alignment, bool *zeroed)
 {
+    void *p;
+
     if (bytes <= INK_RANGE_MAX && alignment <= INK_RANGE_MAX)
         return ink_range_alloc(bytes, alignment, zeroed);
-    return ink_large_alloc(bytes, alignment, zeroed);
+    p = ink_large_alloc(bytes, alignment, zeroed);
+    if (p != NULL && *zeroed && ink_chunk_dirty_bytes() != 0)
+        ink_large_make_room();
+    return p;
 }
 
 static void *ink_big_alloc(size_t bytes, size_t alignment, bool *zeroed)

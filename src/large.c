@@ -222,7 +222,7 @@ static void ink_large_give_back(struct ink_large *large)
 
 /* ---- freed blocks that are kept as they are ---- */
 
-static size_t ink_large_used_bytes(void)
+size_t ink_large_used_bytes(void)
 {
     return ink_chunk_used_bytes() + ink_load_relaxed(&ink_large_live_bytes);
 }

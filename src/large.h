@@ -14,6 +14,9 @@
  * zero.  Any thread, lock-free. */
 void *ink_large_alloc(size_t bytes, size_t alignment, bool *zeroed);
 
+/* Bytes in use, of large blocks and of chunks.  Any thread; a glance. */
+size_t ink_large_used_bytes(void);
+
 /* Gives mappings that were kept back to the system.  Bytes. */
 size_t ink_large_trim(void);
 

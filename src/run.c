@@ -74,10 +74,11 @@ static size_t ink_run_dirty_bytes(void)
 
 bool ink_run_has_collapsed(void)
 {
-    size_t out = ink_run_out_bytes();
+    size_t out = ink_run_out_bytes(), dirty = ink_run_dirty_bytes();
 
     return out < ink_load_relaxed(&ink_run_bytes_of.out_mark) / INK_RUN_COLLAPSE &&
-           ink_run_dirty_bytes() > ink_dirty_allowed(out);
+           dirty > ink_dirty_allowed(out) / 4 &&
+           dirty + ink_chunk_dirty_bytes() > ink_dirty_allowed(out);
 }
 
 void ink_run_lower_mark(void)

@@ -34,7 +34,7 @@ void ink_trim_after_collapse(const struct ink_turn *turn)
     if (ink_run_has_collapsed()) {
         ink_run_lower_mark();
         ink_trim_caches(turn);
-        ink_run_purge_down_to(ink_dirty_allowed(ink_run_out_bytes()) / 2, turn->me);
+        ink_run_purge_down_to(ink_dirty_allowed(ink_run_out_bytes()) / 4, turn->me);
         ink_chunk_purge_excess(turn->me);
         ink_run_lower_mark();
     }
