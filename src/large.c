@@ -459,8 +459,11 @@ void *ink_large_realloc(void *p, size_t bytes, const char **fault)
     if (moved == NULL)
         moved = ink_large_move(p, old, mapping);
     ink_large_publish(large, moved != NULL ? moved : p, moved != NULL ? mapping : old);
-    if (moved != NULL)
-        ink_large_count(0, mapping - old);
+    if (moved == NULL)
+        return NULL;
+    ink_large_count(0, mapping - old);
+    if (old < INK_LARGE_HUGE_BYTES) /* else it was advised before */
+        ink_large_advise(moved, mapping);
     return moved;
 }
 
