@@ -272,6 +272,7 @@ INK_EXPORT struct mallinfo mallinfo(void)
         .hblkhd = (int)stats.large,
         .uordblks = (int)stats.live,
         .fordblks = (int)(stats.free + stats.cached),
+        .keepcost = (int)(stats.dirty + stats.large_kept),
     };
 }
 
@@ -295,6 +296,7 @@ INK_EXPORT ink_mallinfo2_t mallinfo2(void)
         .hblkhd = stats.large,
         .uordblks = stats.live,
         .fordblks = stats.free + stats.cached,
+        .keepcost = stats.dirty + stats.large_kept,
     };
 }
 
@@ -315,10 +317,12 @@ INK_EXPORT void malloc_stats(void)
                           "max mmap regions = %10zu\n"
                           "max mmap bytes   = %10zu\n"
                           "cached bytes     = %10zu\n"
+                          "dirty bytes      = %10zu\n"
+                          "kept mmap bytes  = %10zu\n"
                           "metadata bytes   = %10zu\n",
                           ink_stats_banner, stats.mapped, stats.live, stats.mapped + stats.large,
                           stats.live + stats.large, stats.large_blocks_peak, stats.large_peak,
-                          stats.cached, stats.metadata);
+                          stats.cached, stats.dirty, stats.large_kept, stats.metadata);
 
     if (length > 0)
         ink_os_write(2, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);

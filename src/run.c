@@ -63,8 +63,7 @@ size_t ink_run_class_bytes(unsigned class)
     return ink_load_relaxed(&ink_run_classes[class].bytes);
 }
 
-/* Bytes under free items that may be resident. */
-static size_t ink_run_dirty_bytes(void)
+size_t ink_run_dirty_bytes(void)
 {
     size_t kept = ink_run_out_bytes() + ink_load_relaxed(&ink_run_bytes_of.purged);
     size_t total = ink_load_relaxed(&ink_run_bytes_of.total);

@@ -47,6 +47,9 @@ void ink_run_trim(struct ink_locker me);
 /* Bytes of items that are out: in the program's hands, in caches, on lists.  Any thread; a glance. */
 size_t ink_run_out_bytes(void);
 
+/* Bytes of runs that nobody has and that may be resident: of free items, and what a run has left over.  Any thread; a glance. */
+size_t ink_run_dirty_bytes(void);
+
 /* Bytes of the runs of a class.  Any thread; a glance. */
 size_t ink_run_class_bytes(unsigned class);
 

@@ -1,6 +1,7 @@
 /* Sums over chunks, runs, lists and caches. */
 #include "stats.h"
 #include "chunk.h"
+#include "dirty.h"
 #include "freelist.h"
 #include "head.h"
 #include "large.h"
@@ -88,5 +89,9 @@ struct ink_stats ink_stats_collect(void)
     ink_stats_add_classes(&stats);
     stats.free =
         stats.mapped > stats.live + stats.cached ? stats.mapped - stats.live - stats.cached : 0;
+    stats.dirty = ink_chunk_dirty_bytes() + ink_run_dirty_bytes();
+    if (stats.dirty > stats.free)
+        stats.dirty = stats.free;
+    stats.large_kept = ink_dirty_large();
     return stats;
 }

@@ -14,8 +14,10 @@ struct ink_stats {
     size_t cached_blocks; /* how many */
     size_t free;          /* of chunks, in nobody's hands and in no cache */
     size_t free_blocks;   /* items free in runs */
+    size_t dirty;         /* at most so much of free is resident; the rest was purged or never touched */
     size_t large;         /* of large blocks */
     size_t large_blocks;
+    size_t large_kept; /* of freed large blocks that are kept as they were */
     size_t large_peak;
     size_t large_blocks_peak;
 };

@@ -178,10 +178,63 @@ static void banner_names_library_version_and_head(void **state)
     assert_string_equal(ink_stats_banner, "inkalloc " PACKAGE_VERSION ", head " INK_HEAD_NAME "\n");
 }
 
+/* What is resident is in use, cached, dirty, kept or metadata: at most those, and at least what is in use, as all of it was written. */
+static void assert_explains(size_t resident_at_start)
+{
+    struct ink_stats stats = collect();
+    size_t resident = unit_resident_bytes() - resident_at_start;
+    size_t explained = stats.live + stats.cached + stats.dirty + stats.large + stats.large_kept;
+
+    assert_true(stats.dirty <= stats.free);
+    assert_in_range(resident, (stats.live + stats.large) / 10 * 8,
+                    explained + stats.metadata + MIB);
+}
+
+enum { BLOCKS = 60000 };
+
+static void sums_explain_what_is_resident(void **state)
+{
+    static void *p[BLOCKS];
+    size_t start;
+    void *large;
+
+    (void)state;
+    if (!unit_resident_is_ours())
+        skip();
+    (void)ink_trim();
+    memset(p, 0, sizeof p);
+    start = unit_resident_bytes();
+    for (size_t i = 0; i < BLOCKS; i++) {
+        size_t bytes = 16 + i * 7919 % 3000;
+
+        p[i] = ink_heap_alloc(bytes);
+        assert_non_null(p[i]);
+        memset(p[i], 1, ink_heap_usable(p[i], "test"));
+    }
+    assert_explains(start);
+    for (size_t i = 0; i < BLOCKS; i++)
+        if (i % 10 != 0)
+            ink_heap_free(p[i], "free");
+    assert_explains(start);
+    large = ink_heap_alloc(5 * MIB);
+    memset(large, 1, 5 * MIB);
+    assert_explains(start);
+    ink_heap_free(large, "free");
+    assert_true(collect().large_kept >= 5 * MIB);
+    assert_explains(start);
+    for (size_t i = 0; i < BLOCKS; i += 10)
+        ink_heap_free(p[i], "free");
+    assert_explains(start);
+    (void)ink_trim();
+    assert_explains(start);
+    assert_int_equal(collect().mapped + collect().large_kept, 0);
+}
+
 UNIT_MAIN(cmocka_unit_test(collect_before_first_block_is_zero),
           cmocka_unit_test(live_moves_by_what_is_allocated),
           cmocka_unit_test(live_counts_many_blocks_exactly),
           cmocka_unit_test(cached_becomes_free_by_trim),
           cmocka_unit_test(large_moves_by_large_blocks_only), cmocka_unit_test(metadata_is_counted),
           cmocka_unit_test(cached_counts_all_threads),
-          cmocka_unit_test(banner_names_library_version_and_head))
+          cmocka_unit_test(banner_names_library_version_and_head),
+          cmocka_unit_test(sums_explain_what_is_resident))

@@ -3,6 +3,7 @@
 #include "cc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <pthread.h>
 #include <signal.h>
@@ -229,4 +230,28 @@ bool unit_is_mapped(const void *address, size_t bytes)
         if (mincore((void *)at, page, &resident) != 0)
             return false;
     return true;
+}
+
+size_t unit_resident_bytes(void)
+{
+    char text[4096];
+    int fd = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    const char *line;
+
+    UNIT_CHECK(length > 0);
+    close(fd);
+    text[length] = '\0';
+    line = strstr(text, "Rss:");
+    UNIT_CHECK(line != NULL);
+    return strtoul(line + 4, NULL, 10) * 1024;
+}
+
+bool unit_resident_is_ours(void)
+{
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || INK_THREAD_SANITIZER
+    return false;
+#else
+    return true;
+#endif
 }

@@ -50,6 +50,11 @@ bool unit_child_may_start_threads(void);
 /* False under the thread sanitizer, which takes a child that shares our memory for a fork, and unlocks its own state twice. */
 bool unit_child_may_share_memory(void);
 
+/* Bytes that the kernel says are resident (smaps_rollup). */
+size_t unit_resident_bytes(void);
+/* False under a sanitizer, which keeps memory of its own for each byte of ours. */
+bool unit_resident_is_ours(void);
+
 /* The child must have ended by itself, with nothing on stderr. */
 void unit_assert_ended_fine(const struct unit_end *end);
 void unit_assert_fine(void (*body)(void *), void *arg);
