@@ -11,7 +11,8 @@ static_assert(5 * INK_UNIT_BYTES / 4096 / 2 <= INK_OS_RANGES_MAX, "rows of free 
 enum {
     INK_RUN_SHARDS = 4,
     INK_WORD_BITS = 64,
-    INK_RUN_COLLAPSE = 4, /* so many times less than the most is a collapse */
+    INK_RUN_UNSAID_MAX = 32768, /* bytes that a thread adds to the sum at once */
+    INK_RUN_COLLAPSE = 4,       /* so many times less than the most is a collapse */
 };
 
 struct ink_run_shard {
@@ -28,7 +29,7 @@ struct ink_run_class {
 
 static struct ink_run_class ink_run_classes[INK_CLASS_COUNT];
 
-/* Sums over all classes, in bytes: of runs; of items that are out, in hands or caches; of pages purged under free items.  Added to once a batch or
+/* Sums over all classes, in bytes: of runs; of items that are out, in hands or caches; of pages purged under free items.  Added to once in several batches or a
  * run, by anyone.  What was on its way at a fork stays wrong in the child by a batch or a run. */
 static struct {
     _Alignas(INK_LINE_BYTES) _Atomic size_t total;
@@ -37,19 +38,33 @@ static struct {
     _Atomic size_t purged;
 } ink_run_bytes_of;
 
+/* What this thread has not added to the sum yet: each batch would be one more operation on a word that all threads share.  A signal handler in between may lose
+ * what it counts, the child of a fork what other threads had not added: the sum decides when to purge, nothing else. */
+static __thread ptrdiff_t ink_run_out_unsaid __attribute__((tls_model("initial-exec")));
+
 size_t ink_run_out_bytes(void)
 {
-    size_t out = ink_load_relaxed(&ink_run_bytes_of.out);
+    size_t out = ink_load_relaxed(&ink_run_bytes_of.out) + (size_t)ink_run_out_unsaid;
 
     return out <= SIZE_MAX / 2 ? out : 0;
 }
 
-static void ink_run_count_out(size_t bytes)
+void ink_run_publish_out(void)
 {
-    size_t out = ink_add_relaxed(&ink_run_bytes_of.out, bytes) + bytes;
+    ptrdiff_t bytes = ink_run_out_unsaid;
+    size_t out;
 
+    ink_run_out_unsaid = 0;
+    out = ink_add_relaxed(&ink_run_bytes_of.out, (size_t)bytes) + (size_t)bytes;
     if (out > ink_load_relaxed(&ink_run_bytes_of.out_mark) && out <= SIZE_MAX / 2)
         ink_store_relaxed(&ink_run_bytes_of.out_mark, out);
+}
+
+static void ink_run_count_out(ptrdiff_t bytes)
+{
+    ink_run_out_unsaid += bytes;
+    if (ink_run_out_unsaid > INK_RUN_UNSAID_MAX || ink_run_out_unsaid < -INK_RUN_UNSAID_MAX)
+        ink_run_publish_out();
 }
 
 static void ink_run_count_runs(unsigned class, size_t bytes)
@@ -359,7 +374,7 @@ unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted
         held = ink_run_refill_elsewhere(class, frame, wanted, number, me);
     if (held == 0)
         held = ink_run_refill_fresh(class, frame, wanted, me);
-    ink_run_count_out(held * (size_t)ink_size_classes[class].size);
+    ink_run_count_out((ptrdiff_t)(held * ink_size_classes[class].size));
     return held;
 }
 
@@ -516,7 +531,7 @@ ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct in
         }
     }
     ink_drain_unlock(&drain);
-    ink_run_count_out(0 - i * (size_t)ink_size_classes[class].size);
+    ink_run_count_out(-(ptrdiff_t)(i * ink_size_classes[class].size));
     if (drain.retired)
         ink_chunk_purge_excess(me);
     return &slot[i];

@@ -27,7 +27,7 @@ for scene in freed asleep exited tiny; do
     at_most $scene 192 trimmed $((8 * mib))
 done
 at_most sparse 192 per_live 8
-at_most thousand 300 per_thread $((48 * 1024))
+at_most thousand 1000 per_thread $((48 * 1024))
 at_most sleepers 100 per_thread $((64 * 1024))
 at_most sequence 3000 growth $((256 * 1024))
 # A piece of the map for each 2 MiB, and 64.
