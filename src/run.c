@@ -11,13 +11,15 @@ static_assert(5 * INK_UNIT_BYTES / 4096 / 2 <= INK_OS_RANGES_MAX, "rows of free 
 enum {
     INK_RUN_SHARDS = 4,
     INK_WORD_BITS = 64,
-    INK_RUN_UNSAID_MAX = 32768, /* bytes that a thread adds to the sum at once */
+    INK_RUN_UNSAID_MAX = 32768, /* bytes that are added to the sum of what is out at once */
     INK_RUN_COLLAPSE = 4,       /* so many times less than the most is a collapse */
 };
 
 struct ink_run_shard {
     _Alignas(INK_LINE_BYTES) struct ink_lock lock;
     struct ink_buckets buckets; /* runs with free items; lock */
+    /* Bytes not yet added to the sum of what is out, which all threads share; lock. */
+    ptrdiff_t out_unsaid;
 };
 
 struct ink_run_class {
@@ -38,33 +40,33 @@ static struct {
     _Atomic size_t purged;
 } ink_run_bytes_of;
 
-/* What this thread has not added to the sum yet: each batch would be one more operation on a word that all threads share.  A signal handler in between may lose
- * what it counts, the child of a fork what other threads had not added: the sum decides when to purge, nothing else. */
-static __thread ptrdiff_t ink_run_out_unsaid __attribute__((tls_model("initial-exec")));
-
 size_t ink_run_out_bytes(void)
 {
-    size_t out = ink_load_relaxed(&ink_run_bytes_of.out) + (size_t)ink_run_out_unsaid;
+    size_t out = ink_load_relaxed(&ink_run_bytes_of.out);
 
     return out <= SIZE_MAX / 2 ? out : 0;
 }
 
-void ink_run_publish_out(void)
+static void ink_run_add_out(ptrdiff_t bytes)
 {
-    ptrdiff_t bytes = ink_run_out_unsaid;
-    size_t out;
+    size_t out = ink_add_relaxed(&ink_run_bytes_of.out, (size_t)bytes) + (size_t)bytes;
 
-    ink_run_out_unsaid = 0;
-    out = ink_add_relaxed(&ink_run_bytes_of.out, (size_t)bytes) + (size_t)bytes;
     if (out > ink_load_relaxed(&ink_run_bytes_of.out_mark) && out <= SIZE_MAX / 2)
         ink_store_relaxed(&ink_run_bytes_of.out_mark, out);
 }
 
-static void ink_run_count_out(ptrdiff_t bytes)
+static void ink_shard_publish_out(struct ink_run_shard *shard)
 {
-    ink_run_out_unsaid += bytes;
-    if (ink_run_out_unsaid > INK_RUN_UNSAID_MAX || ink_run_out_unsaid < -INK_RUN_UNSAID_MAX)
-        ink_run_publish_out();
+    ink_run_add_out(shard->out_unsaid);
+    shard->out_unsaid = 0;
+}
+
+/* Class lock. */
+static void ink_shard_count_out(struct ink_run_shard *shard, ptrdiff_t bytes)
+{
+    shard->out_unsaid += bytes;
+    if (shard->out_unsaid > INK_RUN_UNSAID_MAX || shard->out_unsaid < -INK_RUN_UNSAID_MAX)
+        ink_shard_publish_out(shard);
 }
 
 static void ink_run_count_runs(unsigned class, size_t bytes)
@@ -236,6 +238,7 @@ static unsigned ink_run_refill_shard(struct ink_run_shard *shard, struct ink_fra
                                      unsigned wanted)
 {
     unsigned held = 0;
+    size_t size = 0;
 
     while (held < wanted) {
         struct ink_run *run = (struct ink_run *)ink_buckets_fullest(&shard->buckets);
@@ -244,7 +247,9 @@ static unsigned ink_run_refill_shard(struct ink_run_shard *shard, struct ink_fra
             break;
         held = ink_run_take_items(run, frame, held, wanted);
         ink_run_rebucket(shard, run);
+        size = run->size;
     }
+    ink_shard_count_out(shard, (ptrdiff_t)(held * size));
     return held;
 }
 
@@ -334,8 +339,13 @@ static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, un
     run->next_step = (uint16_t)(run->free + 1);
     ink_store_release(&run->state, INK_RUN_CLASS);
     if (number >= 0) {
-        ink_run_rebucket(&ink_run_classes[class].shard[number], run);
-        ink_lock_release(&ink_run_classes[class].shard[number].lock, me);
+        struct ink_run_shard *shard = &ink_run_classes[class].shard[number];
+
+        ink_run_rebucket(shard, run);
+        ink_shard_count_out(shard, (ptrdiff_t)held * run->size);
+        ink_lock_release(&shard->lock, me);
+    } else {
+        ink_run_add_out((ptrdiff_t)held * run->size);
     }
     return held;
 }
@@ -372,10 +382,7 @@ unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted
     }
     if (held == 0)
         held = ink_run_refill_elsewhere(class, frame, wanted, number, me);
-    if (held == 0)
-        held = ink_run_refill_fresh(class, frame, wanted, me);
-    ink_run_count_out((ptrdiff_t)(held * ink_size_classes[class].size));
-    return held;
+    return held != 0 ? held : ink_run_refill_fresh(class, frame, wanted, me);
 }
 
 /* ink_run_fault, and the item's number if there is no fault. */
@@ -407,6 +414,7 @@ struct ink_drain {
     unsigned class;
     int number; /* of the shard; -1: none */
     struct ink_run_shard *shard;
+    unsigned put; /* items since it was locked */
     bool wait;
     bool retired; /* a run was given back */
     struct ink_locker me;
@@ -414,9 +422,13 @@ struct ink_drain {
 
 static void ink_drain_unlock(struct ink_drain *drain)
 {
-    if (drain->number >= 0)
+    if (drain->number >= 0) {
+        ink_shard_count_out(drain->shard,
+                            -(ptrdiff_t)(drain->put * (size_t)ink_size_classes[drain->class].size));
         ink_lock_release(&drain->shard->lock, drain->me);
+    }
     drain->number = -1;
+    drain->put = 0;
 }
 
 static INK_NOINLINE bool ink_drain_lock(struct ink_drain *drain, unsigned number)
@@ -525,13 +537,13 @@ ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct in
         if (ink_unlikely(drain.retired) &&
             ink_run_fault(run, class, ink_load_relaxed(&slot[i])) != NULL)
             ink_die_misuse(INK_FAULT_DOUBLE, "free", ink_load_relaxed(&slot[i]));
+        drain.put++;
         if (ink_unlikely(ink_drain_put(drain.shard, &items[i], &slot[i]))) {
             ink_run_retire(drain.shard, run, me);
             drain.retired = true;
         }
     }
     ink_drain_unlock(&drain);
-    ink_run_count_out(-(ptrdiff_t)(i * ink_size_classes[class].size));
     if (drain.retired)
         ink_chunk_purge_excess(me);
     return &slot[i];
@@ -570,6 +582,7 @@ void ink_run_trim(struct ink_locker me)
             if (!ink_run_locked(class, s, ink_lock_take(&shard->lock, me)))
                 continue;
             ink_run_trim_shard(shard, me);
+            ink_shard_publish_out(shard);
             ink_lock_release(&shard->lock, me);
         }
 }

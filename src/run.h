@@ -44,11 +44,8 @@ bool ink_run_item_is_free(const struct ink_run *run, const void *p);
 /* Gives wholly free runs that were kept back to the chunks. */
 void ink_run_trim(struct ink_locker me);
 
-/* Bytes of items that are out: in the program's hands, in caches, on lists; each other thread may be 32 KiB behind.  Any thread; a glance. */
+/* Bytes of items that are out: in the program's hands, in caches, on lists.  About: each shard may be 32 KiB behind, until ink_run_trim.  Any thread. */
 size_t ink_run_out_bytes(void);
-
-/* The calling thread ends: what it has not added to that sum yet is added. */
-void ink_run_publish_out(void);
 
 /* Bytes of runs that nobody has and that may be resident: of free items, and what a run has left over.  Any thread; a glance. */
 size_t ink_run_dirty_bytes(void);

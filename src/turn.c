@@ -5,7 +5,6 @@
 #include "cache_fast.h"
 #include "chunk.h"
 #include "os.h"
-#include "run.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -67,7 +66,6 @@ static void ink_thread_exit(void *record)
     ink_signal_fence();
     ink_store_relaxed(&thread->state, INK_THREAD_EXITING);
     ink_thread_flush(thread, ink_thread_locker(thread, false));
-    ink_run_publish_out();
     ink_tls_thread = NULL;
     ink_thread_release(thread);
 }
