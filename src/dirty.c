@@ -5,7 +5,12 @@
 
 #define INK_DIRTY_REGRET_MAX ((size_t)64 * INK_MIB)
 
-enum { INK_DIRTY_SLACK = 4, INK_DIRTY_SHARE = 8, INK_DIRTY_REGRET_SHARE = 4, INK_DIRTY_HALF_LIFE_MS = 1000 };
+enum {
+    INK_DIRTY_SLACK = 16,
+    INK_DIRTY_SHARE = 8,
+    INK_DIRTY_REGRET_SHARE = 4,
+    INK_DIRTY_HALF_LIFE_MS = 1000
+};
 
 /* Written by whoever regrets or forgives; of two at once one may be lost, which makes a little less or more stay. */
 static _Atomic size_t ink_dirty_regretted;
@@ -39,8 +44,9 @@ size_t ink_dirty_allowed(size_t used)
 
 size_t ink_dirty_allowed_beside(size_t used)
 {
-    size_t allowed = ink_dirty_allowed(used);
-    size_t beside = ink_dirty_note_peak(used) - used + ink_options.dirty_max / INK_DIRTY_SLACK;
+    size_t allowed = ink_dirty_allowed(used), peak = ink_dirty_note_peak(used);
+    size_t slack = peak / INK_DIRTY_SLACK, most = ink_options.dirty_max / 4;
+    size_t beside = peak - used + (slack < most ? slack : most);
 
     return allowed < beside ? allowed : beside;
 }

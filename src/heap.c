@@ -5,6 +5,7 @@
 #include "cache_fast.h"
 #include "chunk.h"
 #include "die.h"
+#include "dirty.h"
 #include "large.h"
 #include "map.h"
 #include "run.h"
@@ -48,6 +49,8 @@ static INK_NOINLINE void *ink_class_alloc_odd(unsigned class, intptr_t taken)
     void *p = turn.cache != NULL ? ink_cache_alloc(turn.cache, class, turn.me)
                                  : ink_cache_alloc_single(class, turn.me);
 
+    if (ink_unlikely(ink_dirty_large() != 0)) /* the class may have taken fresh memory */
+        ink_large_make_room();
     ink_turn_end(&turn);
     return ink_perturb_new(p);
 }
@@ -81,15 +84,21 @@ static void *ink_range_alloc(size_t bytes, size_t alignment, bool *zeroed)
         *zeroed = run->zeroed;
         ink_store_release(&run->state, INK_RUN_RANGE);
     }
+    if (ink_unlikely(ink_dirty_large() != 0))
+        ink_large_make_room();
     ink_turn_end(&turn);
     return p;
 }
 
-/* A fresh mapping is about to be touched: what lies free in chunks makes room. */
-static void ink_large_make_room(void)
+/* A fresh mapping is about to be touched: what lies free makes room. */
+static void ink_big_make_room(void)
 {
-    struct ink_turn turn = ink_turn_begin(ink_cache_take());
+    struct ink_turn turn;
 
+    ink_large_make_room();
+    if (ink_chunk_dirty_bytes() == 0)
+        return;
+    turn = ink_turn_begin(ink_cache_take());
     ink_chunk_make_room(ink_large_used_bytes(), turn.me);
     ink_turn_end(&turn);
 }
@@ -102,8 +111,8 @@ static void *ink_big_try(size_t bytes, size_t alignment, bool *zeroed)
     if (bytes <= INK_RANGE_MAX && alignment <= INK_RANGE_MAX)
         return ink_range_alloc(bytes, alignment, zeroed);
     p = ink_large_alloc(bytes, alignment, zeroed);
-    if (p != NULL && *zeroed && ink_chunk_dirty_bytes() != 0)
-        ink_large_make_room();
+    if (p != NULL && *zeroed)
+        ink_big_make_room();
     return p;
 }
 

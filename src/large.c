@@ -26,7 +26,8 @@ enum {
     INK_LARGE_KEPT_LOOK = 8,   /* kept mappings looked at for one that fits */
     INK_LARGE_DIRTY_SLACK = 4, /* a dirty one may be larger by this part of what is asked for */
     INK_LARGE_EVICTIONS = 4,   /* kept for nothing, given back to make room for one */
-    INK_LARGE_HUGE_BYTES = 4 * 1024 * 1024, /* from here on huge pages pay */
+    INK_LARGE_HUGE_BYTES = 4 * 1024 * 1024, /* from here on huge pages pay ... */
+    INK_LARGE_HUGE_USED = 32 * 1024 * 1024, /* ... once so much is in use */
 };
 
 struct ink_large {
@@ -261,6 +262,19 @@ static bool ink_large_keep_dirty(struct ink_large *large)
     return true;
 }
 
+void ink_large_make_room(void)
+{
+    struct ink_large *evicted;
+
+    while (ink_dirty_large() != 0 && ink_dirty_large() + ink_chunk_dirty_bytes() >
+                                         ink_dirty_allowed_beside(ink_large_used_bytes())) {
+        evicted = ink_large_forget_dirty(ink_large_pop(&ink_large_dirty));
+        if (evicted == NULL)
+            return;
+        ink_large_give_back(evicted);
+    }
+}
+
 static void *ink_large_take_dirty(size_t mapping, size_t alignment)
 {
     struct ink_large *large = ink_large_forget_dirty(
@@ -289,13 +303,16 @@ static void ink_large_regret(size_t mapping)
 
 /* ---- requests ---- */
 
-static void ink_large_advise(void *address, size_t mapping)
+/* Like chunks, not where a small process touches a page here and a page there.  used: what is in use with this block. */
+static void ink_large_advise(void *address, size_t mapping, size_t used)
 {
+    enum ink_thp thp = ink_options.thp;
+
     if (mapping < INK_LARGE_HUGE_BYTES)
         return;
-    if (ink_options.thp == INK_THP_NEVER)
+    if (thp == INK_THP_NEVER)
         ink_os_forbid_huge_pages(address, mapping);
-    else
+    else if (thp == INK_THP_ALWAYS || used >= INK_LARGE_HUGE_USED)
         ink_os_advise_huge_pages(address, mapping);
 }
 
@@ -316,9 +333,9 @@ static void *ink_large_map(size_t mapping, size_t alignment)
         ink_large_push(&ink_large_spares, large);
         return NULL;
     }
-    ink_large_advise(address, mapping);
     ink_large_publish(large, address, mapping);
     ink_large_count(1, mapping);
+    ink_large_advise(address, mapping, ink_large_used_bytes());
     ink_large_regret(mapping);
     return address;
 }
@@ -448,7 +465,7 @@ static void *ink_large_move(void *p, size_t old, size_t mapping)
 void *ink_large_realloc(void *p, size_t bytes, const char **fault)
 {
     struct ink_large *large = ink_large_claim(p, INK_LARGE_BUSY);
-    size_t mapping = ink_large_mapping_bytes(bytes), old;
+    size_t mapping = ink_large_mapping_bytes(bytes), old, used;
     void *moved;
 
     *fault = large == NULL ? ink_large_fault(p) : NULL;
@@ -462,8 +479,9 @@ void *ink_large_realloc(void *p, size_t bytes, const char **fault)
     if (moved == NULL)
         return NULL;
     ink_large_count(0, mapping - old);
-    if (old < INK_LARGE_HUGE_BYTES) /* else it was advised before */
-        ink_large_advise(moved, mapping);
+    used = ink_large_used_bytes();
+    if (old < INK_LARGE_HUGE_BYTES || used < INK_LARGE_HUGE_USED + (mapping - old))
+        ink_large_advise(moved, mapping, used); /* else it was advised before */
     return moved;
 }
 
