@@ -299,7 +299,6 @@ static bool ink_chunk_map(struct ink_chunk *chunk, unsigned units, unsigned alig
     }
     ink_window_place(base);
     chunk->base = base;
-    chunk->purged = 0;
     ink_chunk_advise(chunk, got, ink_add_relaxed(&ink_chunk_mapped, got));
     /* In use until they are put into the mask: a repair in between must not find them. */
     ink_units_mark(chunk, ink_units_mask(0, INK_CHUNK_UNITS), INK_RUN_TAKEN);
@@ -446,14 +445,15 @@ static struct ink_chunk *ink_chunks_find_dirty(bool whole)
     return NULL;
 }
 
-/* Purges the dirty units of one chunk; false if there is none, or no lock. */
-static bool ink_chunk_purge_one(bool whole, struct ink_locker me)
+/* Purges the dirty units of one chunk; their bytes, 0 if there is none.  *locked: false if the lock is not to be had. */
+static size_t ink_chunk_purge_one(bool whole, bool *locked, struct ink_locker me)
 {
     struct ink_chunk *chunk;
     uint32_t units = 0;
 
-    if (!ink_chunks_lock(me))
-        return false;
+    *locked = ink_chunks_lock(me);
+    if (!*locked)
+        return 0;
     chunk = ink_chunks_find_dirty(whole);
     if (chunk != NULL) {
         units = ink_chunk_is_whole(chunk) ? ink_load_relaxed(&chunk->owned)
@@ -463,7 +463,7 @@ static bool ink_chunk_purge_one(bool whole, struct ink_locker me)
     ink_chunks_unlock(me);
     if (chunk != NULL)
         (void)ink_units_purge(chunk, units, me);
-    return chunk != NULL;
+    return (size_t)__builtin_popcount(units) * INK_UNIT_BYTES;
 }
 
 size_t ink_chunk_dirty_bytes(void)
@@ -487,11 +487,19 @@ static size_t ink_chunk_share(size_t allowed)
     return allowed > large ? allowed - large : 0;
 }
 
+/* No more than there was to do at first: what others free meanwhile is theirs to purge. */
 static void ink_chunk_purge_down_to(size_t bytes, struct ink_locker me)
 {
-    for (int whole = 1; whole >= 0; whole--)
-        while (ink_chunk_dirty_bytes() > bytes && ink_chunk_purge_one(whole, me))
-            continue;
+    size_t dirty = ink_chunk_dirty_bytes(), left = dirty > bytes ? dirty - bytes : 0, purged;
+    bool locked = true;
+
+    for (int whole = 1; whole >= 0 && locked; whole--)
+        while (left != 0 && ink_chunk_dirty_bytes() > bytes) {
+            purged = ink_chunk_purge_one(whole, &locked, me);
+            if (purged == 0)
+                break;
+            left -= purged < left ? purged : left;
+        }
 }
 
 void ink_chunk_purge_excess(struct ink_locker me)
@@ -503,9 +511,9 @@ void ink_chunk_purge_excess(struct ink_locker me)
     ink_chunk_purge_down_to(ink_chunk_share(ink_dirty_allowed(ink_chunk_used_bytes())) / 4 * 3, me);
 }
 
-void ink_chunk_make_room(size_t used, struct ink_locker me)
+void ink_chunk_make_room(struct ink_locker me)
 {
-    ink_chunk_purge_down_to(ink_chunk_share(ink_dirty_allowed_beside(used)), me);
+    ink_chunk_purge_down_to(ink_chunk_share(ink_dirty_allowed_beside(ink_chunk_used_bytes())), me);
 }
 
 struct ink_run *ink_chunk_take(unsigned units, unsigned alignment_units, struct ink_locker me)
@@ -527,7 +535,7 @@ struct ink_run *ink_chunk_take(unsigned units, unsigned alignment_units, struct 
         return NULL;
     ink_owners_set(run->base, units, (ink_owner_t)run);
     if (mapped != ink_load_relaxed(&ink_chunk_mapped))
-        ink_chunk_make_room(ink_chunk_used_bytes(), me);
+        ink_chunk_make_room(me);
     return run;
 }
 

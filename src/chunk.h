@@ -53,7 +53,7 @@ struct ink_run {
     _Atomic uint8_t units; /* constant while in use */
     uint8_t number;        /* of its first unit; constant */
     uint8_t bucket;        /* class lock */
-    uint8_t shard;         /* whose lock guards it; constant while in use */
+    _Atomic uint8_t shard; /* whose lock guards it; constant while in use */
     bool zeroed;           /* all its bytes were zero when it was taken */
     uint8_t purged_pages;  /* of free items, purged and not used since; class lock */
     _Alignas(8) _Atomic uint64_t inline_words[INK_RUN_INLINE_WORDS];
@@ -91,9 +91,9 @@ void ink_chunk_give(struct ink_run *run, struct ink_locker me);
  * lock, after runs were given back. */
 void ink_chunk_purge_excess(struct ink_locker me);
 
-/* Purges free units so that a fresh mapping, which has raised what is in use to used bytes, lifts the process no further than dirty.h allows.  Without a
+/* Purges free units so that a fresh mapping, which has raised what is in use, lifts the process no further than dirty.h allows.  Without a
  * lock. */
-void ink_chunk_make_room(size_t used, struct ink_locker me);
+void ink_chunk_make_room(struct ink_locker me);
 
 /* Before a part of the chunk is purged: the kernel, which keeps the rest as small pages, must not make it whole again. */
 void ink_chunk_expect_holes(struct ink_chunk *chunk);

@@ -16,7 +16,7 @@ enum {
 static _Atomic size_t ink_dirty_regretted;
 static _Atomic size_t ink_dirty_peak;
 static _Atomic uint32_t ink_dirty_forgiven_ms;
-static _Atomic size_t ink_dirty_large_bytes;
+static _Atomic size_t ink_dirty_large_bytes, ink_dirty_large_live;
 
 /* The most that has been in use lately. */
 static size_t ink_dirty_note_peak(size_t used)
@@ -29,7 +29,12 @@ static size_t ink_dirty_note_peak(size_t used)
     return used;
 }
 
-size_t ink_dirty_allowed(size_t used)
+static size_t ink_dirty_used(size_t chunks)
+{
+    return chunks + ink_load_relaxed(&ink_dirty_large_live);
+}
+
+static size_t ink_dirty_allowed_for(size_t used)
 {
     size_t fixed = ink_options.dirty_max;
     size_t share = used / INK_DIRTY_SHARE;
@@ -42,9 +47,15 @@ size_t ink_dirty_allowed(size_t used)
     return (fixed > share ? fixed : share) + (regretted < peak ? regretted : peak);
 }
 
-size_t ink_dirty_allowed_beside(size_t used)
+size_t ink_dirty_allowed(size_t chunks)
 {
-    size_t allowed = ink_dirty_allowed(used), peak = ink_dirty_note_peak(used);
+    return ink_dirty_allowed_for(ink_dirty_used(chunks));
+}
+
+size_t ink_dirty_allowed_beside(size_t chunks)
+{
+    size_t used = ink_dirty_used(chunks);
+    size_t allowed = ink_dirty_allowed_for(used), peak = ink_dirty_note_peak(used);
     size_t slack = peak / INK_DIRTY_SLACK, most = ink_options.dirty_max / 4;
     size_t beside = peak - used + (slack < most ? slack : most);
 
@@ -61,11 +72,16 @@ size_t ink_dirty_large(void)
     return ink_load_relaxed(&ink_dirty_large_bytes);
 }
 
-void ink_dirty_regret(size_t bytes, size_t used)
+void ink_dirty_add_large_live(size_t bytes)
+{
+    ink_add_relaxed(&ink_dirty_large_live, bytes);
+}
+
+void ink_dirty_regret(size_t bytes, size_t chunks)
 {
     size_t sum = ink_load_relaxed(&ink_dirty_regretted) + bytes;
 
-    (void)ink_dirty_note_peak(used);
+    (void)ink_dirty_note_peak(ink_dirty_used(chunks));
     ink_store_relaxed(&ink_dirty_regretted,
                       sum < INK_DIRTY_REGRET_MAX ? sum : INK_DIRTY_REGRET_MAX);
 }
@@ -80,4 +96,6 @@ void ink_dirty_forgive(void)
     ink_store_relaxed(&ink_dirty_forgiven_ms, now);
     ink_store_relaxed(&ink_dirty_regretted,
                       halvings < 32 ? ink_load_relaxed(&ink_dirty_regretted) >> halvings : 0);
+    ink_store_relaxed(&ink_dirty_peak,
+                      halvings < 32 ? ink_load_relaxed(&ink_dirty_peak) >> halvings : 0);
 }

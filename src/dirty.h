@@ -9,19 +9,22 @@
 
 #include "cc.h"
 
-/* Bytes that may stay dirty while used bytes are in use.  Any thread; no lock, no system call. */
-size_t ink_dirty_allowed(size_t used);
+/* Bytes that may stay dirty while so many bytes of chunks are in use; large blocks in use are known here.  Any thread; no lock, no system call. */
+size_t ink_dirty_allowed(size_t chunks);
 
-/* The same once a fresh mapping has raised what is in use to used: what is free may not lift the process far above the most that was in use lately, or a
+/* The same once a fresh mapping has raised what is in use: what is free may not lift the process far above the most that was in use lately, or a
  * program that turns from small blocks to one large one would meet a limit that it stayed well below. */
-size_t ink_dirty_allowed_beside(size_t used);
+size_t ink_dirty_allowed_beside(size_t chunks);
+
+/* Adds to the bytes of large blocks in use. */
+void ink_dirty_add_large_live(size_t bytes);
 
 /* Adds to the bytes of freed large blocks that are kept dirty; their sum.  They and dirty chunks share what is allowed. */
 void ink_dirty_add_large(size_t bytes);
 size_t ink_dirty_large(void);
 
-/* Purged memory of so many bytes was taken up again while used bytes are in use.  Any thread. */
-void ink_dirty_regret(size_t bytes, size_t used);
+/* Purged memory of so many bytes was taken up again while so many bytes of chunks are in use.  Any thread. */
+void ink_dirty_regret(size_t bytes, size_t chunks);
 
 /* What has been regretted fades with time.  Called when the limit has been met; reads the clock. */
 void ink_dirty_forgive(void);

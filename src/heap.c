@@ -99,7 +99,7 @@ static void ink_big_make_room(void)
     if (ink_chunk_dirty_bytes() == 0)
         return;
     turn = ink_turn_begin(ink_cache_take());
-    ink_chunk_make_room(ink_large_used_bytes(), turn.me);
+    ink_chunk_make_room(turn.me);
     ink_turn_end(&turn);
 }
 
@@ -256,7 +256,7 @@ static unsigned ink_big_free(void *p, const char *function, struct ink_locker me
     return block.class;
 }
 
-/* A large block's pages go back to the system anyway.  p is looked up first: what is no block must not be written to. */
+/* p is looked up first: what is no block must not be written to. */
 static INK_COLD void ink_perturb_freed(void *p, int byte, const char *function)
 {
     struct ink_block block = ink_block_find(p);
@@ -265,8 +265,8 @@ static INK_COLD void ink_perturb_freed(void *p, int byte, const char *function)
         ink_die_misuse(block.fault, function, p);
     if (block.class != 0)
         memset(p, byte, ink_size_classes[block.class].size);
-    else if (block.run != NULL)
-        memset(p, byte, ink_run_bytes(block.run));
+    else
+        memset(p, byte, block.run != NULL ? ink_run_bytes(block.run) : ink_large_usable(p));
 }
 
 static INK_NOINLINE void ink_free_odd(void *p, size_t class, intptr_t taken, const char *function)

@@ -123,6 +123,7 @@ static void ink_large_raise_peak(_Atomic size_t *peak, size_t value)
 static void ink_large_count(size_t blocks, size_t bytes)
 {
     blocks += ink_add_relaxed(&ink_large_live_blocks, blocks);
+    ink_dirty_add_large_live(bytes);
     bytes += ink_add_relaxed(&ink_large_live_bytes, bytes);
     ink_large_raise_peak(&ink_large_peak_blocks, blocks);
     ink_large_raise_peak(&ink_large_peak_bytes, bytes);
@@ -231,7 +232,7 @@ size_t ink_large_used_bytes(void)
 static bool ink_large_may_keep(size_t bytes)
 {
     return ink_chunk_dirty_bytes() + ink_dirty_large() + bytes <=
-           ink_dirty_allowed(ink_large_used_bytes());
+           ink_dirty_allowed(ink_chunk_used_bytes());
 }
 
 static struct ink_large *ink_large_forget_dirty(struct ink_large *large)
@@ -246,6 +247,10 @@ static bool ink_large_keep_dirty(struct ink_large *large)
 {
     size_t bytes = ink_load_relaxed(&large->bytes);
 
+    if (bytes > ink_dirty_allowed(ink_chunk_used_bytes())) {
+        ink_dirty_forgive();
+        return false;
+    }
     for (int i = 0; i < INK_LARGE_EVICTIONS && !ink_large_may_keep(bytes); i++) {
         struct ink_large *evicted = ink_large_forget_dirty(ink_large_pop(&ink_large_dirty));
 
@@ -253,7 +258,8 @@ static bool ink_large_keep_dirty(struct ink_large *large)
             break;
         ink_large_give_back(evicted);
     }
-    if (!ink_large_may_keep(bytes)) {
+    /* Now, not when it is handed out again: a child of a fork in between must find all that is kept mapped. */
+    if (!ink_large_may_keep(bytes) || !ink_os_reset(ink_large_address(large), bytes)) {
         ink_dirty_forgive();
         return false;
     }
@@ -262,12 +268,31 @@ static bool ink_large_keep_dirty(struct ink_large *large)
     return true;
 }
 
+void ink_large_recount_kept(void)
+{
+    struct ink_large *large, *all = NULL;
+
+    while ((large = ink_large_pop(&ink_large_dirty)) != NULL) {
+        large->aside = all;
+        all = large;
+    }
+    ink_dirty_add_large(0 - ink_dirty_large());
+    for (; all != NULL; all = large) {
+        large = all->aside;
+        ink_dirty_add_large(ink_load_relaxed(&all->bytes));
+        ink_large_push(&ink_large_dirty, all);
+    }
+}
+
 void ink_large_make_room(void)
 {
     struct ink_large *evicted;
 
-    while (ink_dirty_large() != 0 && ink_dirty_large() + ink_chunk_dirty_bytes() >
-                                         ink_dirty_allowed_beside(ink_large_used_bytes())) {
+    /* So many at once: another free or allocation goes on. */
+    for (int i = 0; i < INK_LARGE_EVICTIONS && ink_dirty_large() != 0 &&
+                    ink_dirty_large() + ink_chunk_dirty_bytes() >
+                        ink_dirty_allowed_beside(ink_chunk_used_bytes());
+         i++) {
         evicted = ink_large_forget_dirty(ink_large_pop(&ink_large_dirty));
         if (evicted == NULL)
             return;
@@ -281,12 +306,7 @@ static void *ink_large_take_dirty(size_t mapping, size_t alignment)
         ink_large_take_kept(&ink_large_dirty, mapping, alignment,
                             mapping + mapping / INK_LARGE_DIRTY_SLACK, INK_LARGE_KEPT_LOOK));
 
-    if (large == NULL)
-        return NULL;
-    if (ink_os_reset(ink_large_address(large), ink_load_relaxed(&large->bytes)))
-        return ink_large_reuse(large);
-    ink_large_give_back(large);
-    return NULL;
+    return large != NULL ? ink_large_reuse(large) : NULL;
 }
 
 /* What was given back only lately would better have been kept. */
@@ -298,7 +318,7 @@ static void ink_large_regret(size_t mapping)
     if (regretted == 0)
         return;
     ink_store_relaxed(&ink_large_unmapped_bytes, unmapped - regretted);
-    ink_dirty_regret(regretted, ink_large_used_bytes());
+    ink_dirty_regret(regretted, ink_chunk_used_bytes());
 }
 
 /* ---- requests ---- */

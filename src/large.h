@@ -17,6 +17,9 @@ void *ink_large_alloc(size_t bytes, size_t alignment, bool *zeroed);
 /* Bytes in use, of large blocks and of chunks.  Any thread; a glance. */
 size_t ink_large_used_bytes(void);
 
+/* In the child of a fork: what other threads had in hand is lost, and no longer counted as kept.  Its only thread. */
+void ink_large_recount_kept(void);
+
 /* Gives blocks that are kept as they were back while dirty.h allows less beside what is in use; see ink_dirty_allowed_beside. */
 void ink_large_make_room(void);
 

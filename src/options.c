@@ -122,7 +122,12 @@ static bool ink_option_set_thp(const char *value, size_t length)
 
 static bool ink_option_set_dirty_max(const char *value, size_t length)
 {
-    return ink_text_bytes(value, length, &ink_options.dirty_max);
+    size_t bytes;
+
+    if (!ink_text_bytes(value, length, &bytes))
+        return false;
+    ink_options.dirty_max = bytes < SIZE_MAX / 4 ? bytes : SIZE_MAX / 4; /* room for sums */
+    return true;
 }
 
 static void ink_option_parse_item(const char *item, size_t length)

@@ -188,7 +188,7 @@ bool ink_os_purge(void *address, size_t bytes)
 /* True if the kernel took the whole row.  It is asked once only: before Linux 6.13 it refuses this advice, before 6.14 this name of the process. */
 static bool ink_os_drop_row(const struct ink_os_range *ranges, unsigned count)
 {
-    static _Atomic bool refused; /* set once */
+    static _Atomic bool refused, taken; /* each set once */
     long advised, bytes = 0;
 
     if (ink_load_relaxed(&refused))
@@ -197,8 +197,11 @@ static bool ink_os_drop_row(const struct ink_os_range *ranges, unsigned count)
         bytes += (long)ranges[i].bytes;
     advised = ink_syscall(INK_SYS_PROCESS_MADVISE, (long)INK_PIDFD_SELF, ranges, (long)count,
                           (long)MADV_DONTNEED, 0L);
-    if (advised == -EBADF || advised == -EINVAL || advised == -ENOSYS || advised == -EPERM)
+    if (advised == -EBADF || advised == -ENOSYS || advised == -EPERM ||
+        (advised == -EINVAL && !ink_load_relaxed(&taken))) /* else locked pages */
         ink_store_relaxed(&refused, true);
+    else if (advised == bytes)
+        ink_store_relaxed(&taken, true);
     return advised == bytes;
 }
 
@@ -223,15 +226,23 @@ void ink_os_advise_huge_pages(void *address, size_t bytes)
     (void)ink_syscall(SYS_madvise, address, bytes, (long)MADV_HUGEPAGE);
 }
 
+#ifdef SYS_clock_gettime
 uint32_t ink_os_now_ms(void)
 {
-    int saved_errno = errno;
-    struct timespec now = {0, 0};
+    long now[2] = {0, 0}; /* as this call takes them, whatever time_t is */
 
-    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    errno = saved_errno;
-    return (uint32_t)((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+    (void)ink_syscall(SYS_clock_gettime, (long)CLOCK_MONOTONIC, now);
+    return (uint32_t)((uint64_t)now[0] * 1000 + (uint64_t)now[1] / 1000000);
 }
+#else
+uint32_t ink_os_now_ms(void)
+{
+    int64_t now[2] = {0, 0};
+
+    (void)ink_syscall(SYS_clock_gettime64, (long)CLOCK_MONOTONIC, now);
+    return (uint32_t)((uint64_t)now[0] * 1000 + (uint64_t)now[1] / 1000000);
+}
+#endif
 
 void ink_os_yield(void)
 {

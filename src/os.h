@@ -49,7 +49,7 @@ void ink_os_forbid_huge_pages(void *address, size_t bytes);
 /* Huge pages there if the kernel will: for memory that is used densely. */
 void ink_os_advise_huge_pages(void *address, size_t bytes);
 
-/* Milliseconds of a clock that never goes back, modulo 2^32; to about 10 ms.  No system call where the kernel maps its clock. */
+/* Milliseconds of a clock that never goes back, modulo 2^32. */
 uint32_t ink_os_now_ms(void);
 
 /* Lets another thread run. */

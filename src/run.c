@@ -44,14 +44,14 @@ size_t ink_run_out_bytes(void)
 {
     size_t out = ink_load_relaxed(&ink_run_bytes_of.out);
 
-    return out <= SIZE_MAX / 2 ? out : 0;
+    return out < SIZE_MAX - 64 * INK_MIB ? out : 0;
 }
 
 static void ink_run_add_out(ptrdiff_t bytes)
 {
     size_t out = ink_add_relaxed(&ink_run_bytes_of.out, (size_t)bytes) + (size_t)bytes;
 
-    if (out > ink_load_relaxed(&ink_run_bytes_of.out_mark) && out <= SIZE_MAX / 2)
+    if (out > ink_load_relaxed(&ink_run_bytes_of.out_mark) && out < SIZE_MAX - 64 * INK_MIB)
         ink_store_relaxed(&ink_run_bytes_of.out_mark, out);
 }
 
@@ -157,7 +157,7 @@ static void ink_run_repair(unsigned class, unsigned shard_number)
             struct ink_run *run = &chunk->run[i];
 
             if (ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class ||
-                run->shard != shard_number)
+                ink_load_relaxed(&run->shard) != shard_number)
                 continue;
             run->free = (uint16_t)ink_run_count_free(run);
             run->bucket = INK_BUCKET_NONE;
@@ -310,7 +310,7 @@ static struct ink_run *ink_run_make(unsigned class, struct ink_locker me)
     run->inverse = sizes->inverse;
     run->free = sizes->run_items;
     run->bucket = INK_BUCKET_NONE;
-    ink_store_relaxed(&run->class, (uint8_t) class);
+    ink_store_release(&run->class, (uint8_t) class); /* see ink_run_is_guarded_by */
     if (!ink_run_make_bitmap(run, sizes->run_items)) {
         ink_store_release(&run->state, INK_RUN_RETURNED);
         ink_chunk_give(run, me);
@@ -335,7 +335,7 @@ static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, un
     held = ink_run_take_items(run, frame, 0, wanted);
     ink_window_set_class(run->base, ink_load_relaxed(&run->units), class);
     number = ink_run_lock_any(class, me);
-    run->shard = (uint8_t)(number >= 0 ? number : 0);
+    ink_store_relaxed(&run->shard, (uint8_t)(number >= 0 ? number : 0));
     run->next_step = (uint16_t)(run->free + 1);
     ink_store_release(&run->state, INK_RUN_CLASS);
     if (number >= 0) {
@@ -530,8 +530,9 @@ ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct in
 
     for (i = 0; i < count; i++) {
         struct ink_run *run = items[i].run;
+        unsigned shard = ink_load_relaxed(&run->shard);
 
-        if (ink_unlikely(drain.number != run->shard) && !ink_drain_lock(&drain, run->shard))
+        if (ink_unlikely(drain.number != (int)shard) && !ink_drain_lock(&drain, shard))
             break;
         /* A run of this very row has gone: was it the run of an item that stands in the row twice? */
         if (ink_unlikely(drain.retired) &&
@@ -667,18 +668,26 @@ static bool ink_run_purge_pages(struct ink_run *run)
     return true;
 }
 
+/* Whether this class lock guards the run.  In this order: a class that is read here was stored after the run before it had ended, so the state is of this run or a
+ * later one; a state CLASS was stored after the shard; and if a run of another class came in between, the second look at the class tells. */
+static bool ink_run_is_guarded_by(const struct ink_run *run, unsigned class, unsigned shard)
+{
+    return ink_load_acquire(&run->class) == class && ink_run_state(run) == INK_RUN_CLASS &&
+           ink_load_relaxed(&run->shard) == shard && ink_load_relaxed(&run->class) == class;
+}
+
 /* A run is worth it if a page's worth of items was freed since it was last purged. */
 static bool ink_run_purge(struct ink_run *run, struct ink_locker me)
 {
-    unsigned class = ink_load_relaxed(&run->class) % INK_CLASS_SLOTS, shard = run->shard;
+    unsigned class = ink_load_relaxed(&run->class) % INK_CLASS_SLOTS,
+             shard = ink_load_relaxed(&run->shard);
     size_t page = ink_os_page_bytes();
     bool good = true;
 
     if (class >= INK_CLASS_COUNT || shard >= INK_RUN_SHARDS ||
         !ink_run_locked(class, shard, ink_lock_take(&ink_run_classes[class].shard[shard].lock, me)))
         return true;
-    if (ink_run_state(run) == INK_RUN_CLASS && ink_load_relaxed(&run->class) == class &&
-        run->shard == shard && run->free < ink_load_relaxed(&run->items) &&
+    if (ink_run_is_guarded_by(run, class, shard) && run->free < ink_load_relaxed(&run->items) &&
         (size_t)run->free * run->size >= (run->purged_pages + 1u) * page)
         good = ink_run_purge_pages(run);
     ink_lock_release(&ink_run_classes[class].shard[shard].lock, me);

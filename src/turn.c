@@ -4,6 +4,7 @@
 #include "cache.h"
 #include "cache_fast.h"
 #include "chunk.h"
+#include "large.h"
 #include "os.h"
 
 #include <errno.h>
@@ -85,6 +86,7 @@ static void ink_threads_adopt(struct ink_thread *mine, uint32_t generation)
         ink_thread_release(thread);
     }
     ink_chunks_look_for_returned();
+    ink_large_recount_kept();
 }
 
 /* This thread is the one that forked: the record is its own, of the generation before. */

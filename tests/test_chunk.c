@@ -393,7 +393,7 @@ static void take_of_purged_units_lets_more_stay(void **state)
     for (int i = 0; i < MANY_RUNS / 2; i++)
         give(runs[i]);
     ink_chunk_purge_excess(me);
-    assert_true(ink_chunk_dirty_bytes() > (size_t)13 << 20);
+    assert_true(ink_chunk_dirty_bytes() >= (size_t)8 << 20); /* more, unless a second has passed */
     assert_masks_are_true();
 }
 
