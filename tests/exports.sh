@@ -66,7 +66,7 @@ word=8
 # P1, P2: system calls go past the wrappers that others interpose; P3: no name is looked up on the way to memory (the weak dl* serve
 # operator new without memory); P5, P9, P22: nothing that locks or allocates in libc; O17, O18, P36: no random numbers, no files, no
 # processors, no limits, no signals, no threads.
-calls='__errno_location|___errno_location|abort|syscall|getauxval|getenv|secure_getenv|mem(chr|cmp|cpy|move|set)|str(len|cspn|chr|cmp)'
+calls='__errno_location|bcmp|___errno_location|abort|syscall|getauxval|getenv|secure_getenv|mem(chr|cmp|cpy|move|set)|str(len|cspn|chr|cmp)'
 calls+='|pthread_(key_create|key_delete|setspecific|self|atfork)|__register_atfork|f?printf|snprintf|__(f|sn)printf_chk|__mem(cpy|set|move)_chk'
 calls+='|__stack_chk_(fail|guard)'
 $NM -D --undefined-only "$INK_LIB" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | grep -v -x -E "$calls" |
