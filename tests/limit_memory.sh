@@ -5,14 +5,14 @@
 . "${INK_SRCDIR:?}/tests/lib.sh"
 need "${CC%% *}"
 
-# Takes 42 MiB in small blocks, in ranges, in one block, each after the other has been freed: none of them may keep what the next one needs.
+# Takes 36 MiB in small blocks, in ranges, in one block, each after the other has been freed: none of them may keep what the next one needs.
 # With an argument: takes all there is, until NULL, gives it back, and all must work again.
 cat >"$scratch/breathe.c" <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIB = 1 << 20, PEAK = 42 * MIB };
+enum { MIB = 1 << 20, PEAK = 36 * MIB };
 static void *held[1 << 18];
 
 static size_t size_of(unsigned kind, size_t i)
