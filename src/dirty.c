@@ -72,9 +72,14 @@ size_t ink_dirty_large(void)
     return ink_load_relaxed(&ink_dirty_large_bytes);
 }
 
-void ink_dirty_add_large_live(size_t bytes)
+size_t ink_dirty_large_in_use(void)
 {
-    ink_add_relaxed(&ink_dirty_large_live, bytes);
+    return ink_load_relaxed(&ink_dirty_large_live);
+}
+
+size_t ink_dirty_add_large_live(size_t bytes)
+{
+    return ink_add_relaxed(&ink_dirty_large_live, bytes) + bytes;
 }
 
 void ink_dirty_regret(size_t bytes, size_t chunks)

@@ -16,8 +16,9 @@ size_t ink_dirty_allowed(size_t chunks);
  * program that turns from small blocks to one large one would meet a limit that it stayed well below. */
 size_t ink_dirty_allowed_beside(size_t chunks);
 
-/* Adds to the bytes of large blocks in use. */
-void ink_dirty_add_large_live(size_t bytes);
+/* Adds to the bytes of large blocks in use; their sum, after it.  This is where they are counted. */
+size_t ink_dirty_add_large_live(size_t bytes);
+size_t ink_dirty_large_in_use(void);
 
 /* Adds to the bytes of freed large blocks that are kept dirty; their sum.  They and dirty chunks share what is allowed. */
 void ink_dirty_add_large(size_t bytes);

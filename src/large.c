@@ -48,8 +48,7 @@ static struct ink_head ink_large_dirty;  /* the same, as they were freed */
 static _Atomic size_t
     ink_large_unmapped_bytes; /* given back and not mapped again since; a glance */
 
-static _Atomic size_t ink_large_live_blocks, ink_large_live_bytes, ink_large_peak_blocks,
-    ink_large_peak_bytes;
+static _Atomic size_t ink_large_live_blocks, ink_large_peak_blocks, ink_large_peak_bytes;
 
 static struct ink_large *ink_large_at(uint32_t number)
 {
@@ -123,8 +122,7 @@ static void ink_large_raise_peak(_Atomic size_t *peak, size_t value)
 static void ink_large_count(size_t blocks, size_t bytes)
 {
     blocks += ink_add_relaxed(&ink_large_live_blocks, blocks);
-    ink_dirty_add_large_live(bytes);
-    bytes += ink_add_relaxed(&ink_large_live_bytes, bytes);
+    bytes = ink_dirty_add_large_live(bytes);
     ink_large_raise_peak(&ink_large_peak_blocks, blocks);
     ink_large_raise_peak(&ink_large_peak_bytes, bytes);
 }
@@ -226,7 +224,7 @@ static void ink_large_give_back(struct ink_large *large)
 
 size_t ink_large_used_bytes(void)
 {
-    return ink_chunk_used_bytes() + ink_load_relaxed(&ink_large_live_bytes);
+    return ink_chunk_used_bytes() + ink_dirty_large_in_use();
 }
 
 static bool ink_large_may_keep(size_t bytes)
@@ -527,7 +525,7 @@ struct ink_large_sum ink_large_sum(void)
 {
     return (struct ink_large_sum){
         .blocks = ink_load_relaxed(&ink_large_live_blocks),
-        .bytes = ink_load_relaxed(&ink_large_live_bytes),
+        .bytes = ink_dirty_large_in_use(),
         .blocks_peak = ink_load_relaxed(&ink_large_peak_blocks),
         .bytes_peak = ink_load_relaxed(&ink_large_peak_bytes),
     };

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Under the limits that a system sets, a program that stays within them lives: 64 MiB of memory (a control group), of data and of address space
+# Under the limits that a system sets, a program that stays within them lives: 64 MiB of memory (a control group), 64 of data and 96 of address space
 # (ulimit), and a system that does not overcommit. What only root may set is set and restored, or left out with a word.
 
 . "${INK_SRCDIR:?}/tests/lib.sh"
@@ -125,7 +125,7 @@ fi
     exit 0
 }
 
-# set FILE VALUE: until the end of this shell or unset_it.  Builtins only: a fork may be refused.
+# set_it FILE VALUE: until the end of this shell or unset_it.  Builtins only: a fork may be refused.
 restore_file='' restore_value=''
 unset_it() {
     [ -z "$restore_file" ] || echo "$restore_value" >"$restore_file"
