@@ -17,12 +17,25 @@ void ink_bin_grow(struct ink_bin *bin, unsigned class)
                          bin->capacity == 0 ? INK_BIN_FIRST_CAPACITY : 2u * bin->capacity);
 }
 
+INK_COLD ink_slot_t *ink_bin_settle_claim(struct ink_cache *cache, unsigned class)
+{
+    uintptr_t claim = ink_load_acquire(&cache->claim[class]);
+    ink_slot_t *slot = INK_NO_CURSOR;
+
+    if (claim != 0 && (claim & INK_CLAIM_WON) == 0 &&
+        ink_cas_acq_rel(&cache->claim[class], &claim, 0))
+        slot = (ink_slot_t *)claim;
+    /* Nobody else can have stored anything but NO_CURSOR over the mark. */
+    ink_store_relaxed(&cache->cursor[class], slot);
+    return slot;
+}
+
 /* Moves a short row to the end of the room that the bin gives it, so that frees find room too.  IDLE meanwhile: a child of a fork must not find
  * an item twice. */
-void *ink_bin_load_short(struct ink_cache *cache, unsigned class, struct ink_frame *batch)
+void *ink_bin_load_short(struct ink_cache *cache, unsigned class, struct ink_frame *batch,
+                         ink_slot_t *old)
 {
     struct ink_bin *bin = &cache->bin[class];
-    ink_slot_t *old = ink_load_relaxed(&cache->cursor[class]);
     unsigned items = ink_frame_items(batch);
     unsigned capacity = bin->capacity;
 

@@ -26,7 +26,20 @@ void ink_bin_check_young(unsigned class, const struct ink_frame *full,
                          const struct ink_frame *spare, const void *p);
 
 /* Loads a batch of fewer items than the bin has room for; the first of them. */
-void *ink_bin_load_short(struct ink_cache *cache, unsigned class, struct ink_frame *batch);
+void *ink_bin_load_short(struct ink_cache *cache, unsigned class, struct ink_frame *batch,
+                         ink_slot_t *old);
+
+/* Takes a marked bin back, or finds it empty if its frame is gone.  What the cursor is then. */
+ink_slot_t *ink_bin_settle_claim(struct ink_cache *cache, unsigned class);
+
+/* The bin's cursor, for its owner: no mark.  It stays true for the rest of the operation, since a frame that is marked from now on is taken only when the
+ * operation has ended, and not if it has stored a cursor; so an operation reads it once. */
+static inline ink_slot_t *ink_bin_cursor(struct ink_cache *cache, unsigned class)
+{
+    ink_slot_t *slot = ink_load_acquire(&cache->cursor[class]);
+
+    return ink_likely(slot != INK_STOLEN_CURSOR) ? slot : ink_bin_settle_claim(cache, class);
+}
 
 static inline struct ink_frame *ink_bin_take_spare(struct ink_bin *bin)
 {
@@ -66,16 +79,16 @@ static inline void ink_cache_keep_empty(struct ink_cache *cache, struct ink_fram
     ink_store_relaxed(&cache->empties, (uint8_t)(empties + 1));
 }
 
-/* Loads a batch into an empty bin and hands its first item out; what was loaded before is an empty frame then. */
-static inline void *ink_bin_load(struct ink_cache *cache, unsigned class, struct ink_frame *batch)
+/* Loads a batch into an empty bin, whose cursor is old, and hands its first item out; what was loaded before is an empty frame then. */
+static inline void *ink_bin_load(struct ink_cache *cache, unsigned class, struct ink_frame *batch,
+                                 ink_slot_t *old)
 {
     struct ink_bin *bin = &cache->bin[class];
-    ink_slot_t *old = ink_load_relaxed(&cache->cursor[class]);
     unsigned items = ink_frame_items(batch);
     void *p;
 
     if (ink_unlikely(items < bin->capacity))
-        return ink_bin_load_short(cache, class, batch);
+        return ink_bin_load_short(cache, class, batch, old);
     bin->loaded = (uint8_t)items;
     bin->refilled = true;
     p = ink_load_relaxed(&batch->slot[0]);
@@ -87,14 +100,18 @@ static inline void *ink_bin_load(struct ink_cache *cache, unsigned class, struct
     return p;
 }
 
-/* An item from the bin's spare or from the shared list; NULL if neither is there. */
+/* An item from the spare or the shared list of an empty bin; NULL if neither is there, or the bin is marked and so may not be empty. */
 static inline void *ink_bin_alloc_batch(struct ink_cache *cache, unsigned class)
 {
-    struct ink_frame *batch = ink_bin_take_spare(&cache->bin[class]);
+    ink_slot_t *old = ink_load_relaxed(&cache->cursor[class]);
+    struct ink_frame *batch;
 
+    if (ink_unlikely(old == INK_STOLEN_CURSOR))
+        return NULL;
+    batch = ink_bin_take_spare(&cache->bin[class]);
     if (batch == NULL)
         batch = ink_freelist_pop(class);
-    return ink_likely(batch != NULL) ? ink_bin_load(cache, class, batch) : NULL;
+    return ink_likely(batch != NULL) ? ink_bin_load(cache, class, batch, old) : NULL;
 }
 
 /* Starts a frame of the bin's capacity with p alone in it. */
@@ -142,12 +159,13 @@ static inline bool ink_bin_free_batch(struct ink_cache *cache, unsigned class, v
 {
     struct ink_bin *bin = &cache->bin[class];
     ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
+    void *top = ink_load_relaxed(slot);
     struct ink_frame *frame;
 
     *surplus = NULL;
-    /* A bin that has never been loaded is young, too. */
-    if (((uintptr_t)slot & (INK_FRAME_BYTES - 1)) != 0 || bin->loaded <= INK_BIN_YOUNG ||
-        !bin->grown || ink_load_relaxed(slot) == p ||
+    /* Without a top nothing is loaded, or it is marked. */
+    if (((uintptr_t)slot & (INK_FRAME_BYTES - 1)) != 0 || top == NULL || top == p ||
+        bin->loaded <= INK_BIN_YOUNG || !bin->grown ||
         (!bin->refilled && ink_load_relaxed(&bin->spare) != NULL))
         return false;
     frame = ink_cache_take_empty(cache);

@@ -5,16 +5,22 @@
 #include "freelist.h"
 #include "run.h"
 
+/* Small at first, and again when nothing is loaded: the bin was idle, and has lost its frame to a thief. */
+static void ink_bin_begin(struct ink_bin *bin, unsigned class, const ink_slot_t *slot)
+{
+    if (bin->capacity == 0 || slot == INK_NO_CURSOR)
+        ink_bin_set_capacity(bin, class, INK_BIN_FIRST_CAPACITY);
+}
+
 static struct ink_frame *ink_cache_refill(struct ink_cache *cache, unsigned class,
-                                          struct ink_locker me)
+                                          const ink_slot_t *slot, struct ink_locker me)
 {
     struct ink_bin *bin = &cache->bin[class];
     struct ink_frame *frame = ink_cache_take_empty(cache);
 
     if (frame == NULL)
         return NULL;
-    if (bin->capacity == 0)
-        ink_bin_grow(bin, class);
+    ink_bin_begin(bin, class, slot);
     if (ink_run_refill(class, frame, bin->capacity, me) == 0) {
         ink_cache_keep_empty(cache, frame);
         return NULL;
@@ -24,7 +30,7 @@ static struct ink_frame *ink_cache_refill(struct ink_cache *cache, unsigned clas
 
 void *ink_cache_alloc(struct ink_cache *cache, unsigned class, struct ink_locker me)
 {
-    ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
+    ink_slot_t *slot = ink_bin_cursor(cache, class);
     void *p = ink_load_relaxed(slot);
     struct ink_frame *batch;
 
@@ -35,10 +41,10 @@ void *ink_cache_alloc(struct ink_cache *cache, unsigned class, struct ink_locker
     p = ink_bin_alloc_batch(cache, class);
     if (p != NULL)
         return p;
-    batch = ink_cache_refill(cache, class, me);
+    batch = ink_cache_refill(cache, class, slot, me);
     if (batch == NULL)
         return NULL;
-    p = ink_bin_load(cache, class, batch);
+    p = ink_bin_load(cache, class, batch, slot);
     ink_bin_grow(&cache->bin[class], class);
     return p;
 }
@@ -96,14 +102,13 @@ static void ink_bin_first_free(struct ink_cache *cache, unsigned class, void *p,
         ink_item_drain(class, p, me);
         return;
     }
-    if (cache->bin[class].capacity == 0)
-        ink_bin_grow(&cache->bin[class], class);
+    ink_bin_begin(&cache->bin[class], class, INK_NO_CURSOR);
     ink_bin_start(cache, class, frame, p);
 }
 
 void ink_cache_free(struct ink_cache *cache, unsigned class, void *p, struct ink_locker me)
 {
-    ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
+    ink_slot_t *slot = ink_bin_cursor(cache, class);
 
     if (slot == INK_NO_CURSOR) {
         ink_bin_first_free(cache, class, p, me);
@@ -172,8 +177,7 @@ void ink_cache_free_single(unsigned class, void *p, struct ink_locker me)
         ink_freelist_push(class, batch, me);
 }
 
-/* Empties a loaded frame that no bin refers to any more. */
-static void ink_row_give(unsigned class, ink_slot_t *slot, struct ink_locker me)
+void ink_row_give(unsigned class, ink_slot_t *slot, struct ink_locker me)
 {
     struct ink_frame *frame = ink_frame_of_slot(slot);
     unsigned left = 0;
@@ -193,7 +197,7 @@ static void ink_row_give(unsigned class, ink_slot_t *slot, struct ink_locker me)
 
 static void ink_bin_flush(struct ink_cache *cache, unsigned class, struct ink_locker me)
 {
-    ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
+    ink_slot_t *slot = ink_bin_cursor(cache, class);
     struct ink_frame *spare = ink_bin_take_spare(&cache->bin[class]);
 
     if (spare != NULL)

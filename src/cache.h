@@ -23,6 +23,9 @@ void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame
 void *ink_cache_alloc_single(unsigned class, struct ink_locker me);
 void ink_cache_free_single(unsigned class, void *p, struct ink_locker me);
 
+/* Sends the items of a row that no bin refers to any more down to the runs, and its frame to the pool. */
+void ink_row_give(unsigned class, ink_slot_t *slot, struct ink_locker me);
+
 /* Gives everything in the cache back: whole batches to the shared lists, the rest to the runs. */
 void ink_cache_flush(struct ink_cache *cache, struct ink_locker me);
 

@@ -18,10 +18,14 @@ static INK_ALWAYS_INLINE intptr_t ink_cache_take(void)
     return taken;
 }
 
+/* A thief (steal.h) orders what was done before by a system call, which the thread sanitizer does not know. */
 static INK_ALWAYS_INLINE void ink_cache_put_back(intptr_t taken)
 {
     ink_signal_fence();
-    ink_store_relaxed(&ink_tls_cache, taken);
+    if (INK_THREAD_SANITIZER)
+        ink_store_release(&ink_tls_cache, taken);
+    else
+        ink_store_relaxed(&ink_tls_cache, taken);
 }
 
 /* The cursor of class in a cache: base is the constants' address shifted by the cache's distance, so that the constant caches and a live one are reached

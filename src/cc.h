@@ -44,6 +44,13 @@ static inline uintptr_t ink_align_up(uintptr_t a, size_t alignment)
     return (a + alignment - 1) & ~((uintptr_t)alignment - 1);
 }
 
+/* Whether loads may pass earlier loads, and stores earlier stores, by the processor's own rules. */
+#if defined(__x86_64__) || defined(__i386__) || defined(__s390x__)
+#define INK_WEAKLY_ORDERED false
+#else
+#define INK_WEAKLY_ORDERED true
+#endif
+
 /* A flag that is exchanged: a word, because a byte's read-modify-write is a library call on some machines (riscv64 under gcc 12). */
 typedef _Atomic uint32_t ink_flag_t;
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -268,6 +269,33 @@ void ink_os_wait(_Atomic uint32_t *word, uint32_t expected)
                       NULL, 0L);
 }
 #endif
+
+#ifdef SYS_futex
+#define INK_SYS_FUTEX SYS_futex
+#else
+#define INK_SYS_FUTEX SYS_futex_time64
+#endif
+
+/* Nobody is woken and nobody is requeued: the call is for its comparison, which a kernel makes without faulting us. */
+bool ink_os_word_is(const void *address, uint32_t value)
+{
+    static _Atomic uint32_t nowhere;
+
+    return ink_syscall(INK_SYS_FUTEX, address, (long)FUTEX_CMP_REQUEUE_PRIVATE, 0L, 0L, &nowhere,
+                       (long)value) == 0;
+}
+
+static bool ink_os_membarrier(long command)
+{
+    return ink_syscall(SYS_membarrier, command, 0L, 0L) == 0;
+}
+
+bool ink_os_barrier(void)
+{
+    return ink_os_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+           (ink_os_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
+            ink_os_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+}
 
 uintptr_t ink_os_self(void)
 {

@@ -58,6 +58,14 @@ void ink_os_yield(void);
 /* Sleeps while *word is expected, for about 50 us at most; nobody need wake us. */
 void ink_os_wait(_Atomic uint32_t *word, uint32_t expected);
 
+/* Whether the word at address holds value; false if it does not, or nothing is mapped there, or the system does not say.  The word need not be ours: that of a thread that has
+ * ended may be gone. */
+bool ink_os_word_is(const void *address, uint32_t value);
+
+/* Returns when every thread of this process that was running has passed a full memory barrier.  False if the system has none to offer (Linux 4.14 has; emulators
+ * do not).  The first time may take some 10 ms. */
+bool ink_os_barrier(void);
+
 /* What tells this thread from every other that lives: the address of its control block.  No system call. */
 uintptr_t ink_os_self(void);
 

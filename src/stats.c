@@ -19,7 +19,9 @@ static size_t ink_bin_items(struct ink_cache *cache, unsigned class)
     struct ink_frame *spare = ink_load_acquire(&cache->bin[class].spare);
     size_t items = spare != NULL ? ink_frame_items(spare) : 0;
 
-    if (slot == INK_NO_CURSOR)
+    if (slot == INK_STOLEN_CURSOR)
+        slot = (ink_slot_t *)(ink_load_acquire(&cache->claim[class]) & ~(uintptr_t)INK_CLAIM_WON);
+    if (slot == INK_NO_CURSOR || slot == NULL)
         return items;
     for (; ((uintptr_t)slot & (INK_FRAME_BYTES - 1)) / sizeof *slot < INK_FRAME_ITEMS_MAX;
          slot++, items++)

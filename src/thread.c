@@ -2,7 +2,7 @@
 #include "thread.h"
 #include "meta.h"
 
-const struct ink_frame ink_zero_frame;
+const struct ink_frame ink_zero_frame, ink_stolen_frame;
 
 #define INK_CLASS_OF_STEPS(class, bytes, below) \
     [(below) / INK_ALIGNMENT + 1 ...(bytes) / INK_ALIGNMENT] = (class),
@@ -48,6 +48,7 @@ static void ink_thread_become_live(struct ink_thread *thread, uintptr_t self, ui
 {
     ink_store_relaxed(&thread->self, self);
     ink_store_relaxed(&thread->generation, generation);
+    ink_store_relaxed(&thread->tls_cache, &ink_tls_cache);
     ink_store_release(&thread->state, INK_THREAD_LIVE);
 }
 

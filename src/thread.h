@@ -25,6 +25,9 @@
 
 enum { INK_CACHE_EMPTIES = 16 };
 
+/* In a claim: the frame is the other thread's. */
+enum { INK_CLAIM_WON = 1 };
+
 struct ink_bin {
     /* The batch that is loaded next, or NULL.  Taken and given by exchange: any thread may take it. */
     _Atomic(struct ink_frame *) spare;
@@ -40,7 +43,8 @@ struct ink_bin {
 
 struct ink_cache {
     /* Per class, a cursor into the loaded frame: the slot of the item handed out next.  *cursor == NULL: empty; cursor at the frame's first slot: full.
-     * Written by the thread that has taken the cache; read by anyone.  Stored from the register that was loaded, never changed in memory. */
+     * Written by the thread that has taken the cache, and by one that steals the frame (steal.h); read by anyone.  Stored from the register that was
+     * loaded, never changed in memory. */
     _Atomic(ink_slot_t *) cursor[INK_CLASS_SLOTS];
     struct ink_bin bin[INK_CLASS_COUNT];
     /* Empty frames at hand, and how many.  Written by the thread that has taken the cache, so that a frame leaves this list before it is used and
@@ -49,6 +53,8 @@ struct ink_cache {
     _Atomic uint8_t empties;
     /* Of c2 and c3: an operation works in it.  Exchange. */
     ink_flag_t taken;
+    /* Of c1, per class: 0, or what another thread that wants the loaded frame has found in the cursor; see steal.h. */
+    _Atomic uintptr_t claim[INK_CLASS_COUNT];
 };
 
 enum ink_thread_state {
@@ -66,7 +72,10 @@ struct ink_thread {
     /* Of the thread that uses it.  Written by that thread; read by others in search of records that are theirs or orphaned. */
     _Atomic uintptr_t self; /* see ink_os_self */
     _Atomic uint32_t generation;
+    /* Its ink_tls_cache.  May be gone when the thread is: to be read by ink_os_word_is alone. */
+    _Atomic(const _Atomic intptr_t *) tls_cache;
     ink_lock_owner_t number; /* constant */
+    uint8_t mark;            /* the thief's (steal.c) */
     struct ink_thread *next; /* of all records; constant once published */
 };
 
@@ -84,6 +93,10 @@ extern INK_HIDDEN const struct ink_constants ink_constants;
 /* The slot that all cursors of the constant caches point to: the first of its frame and NULL, so full and empty at once. */
 extern INK_HIDDEN const struct ink_frame ink_zero_frame;
 #define INK_NO_CURSOR ((ink_slot_t *)(uintptr_t)ink_zero_frame.slot)
+
+/* What another thread puts in the place of a cursor whose frame it wants; full and empty at once as well.  Only slow paths can tell them apart: ink_bin_cursor. */
+extern INK_HIDDEN const struct ink_frame ink_stolen_frame;
+#define INK_STOLEN_CURSOR ((ink_slot_t *)(uintptr_t)ink_stolen_frame.slot)
 
 #define INK_CACHE_EMPTY ((intptr_t)0)
 #define INK_CACHE_BUSY  ((intptr_t)sizeof(ink_constants.empty))

@@ -7,20 +7,15 @@
 #include "freelist.h"
 #include "large.h"
 #include "run.h"
+#include "steal.h"
 #include "turn.h"
-
-static void ink_trim_threads(struct ink_locker me)
-{
-    for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next)
-        ink_cache_drain_spares(&thread->c1, me);
-}
 
 /* Everything that is cached and can be reached goes down to the runs. */
 static void ink_trim_caches(const struct ink_turn *turn)
 {
     if (turn->cache != NULL)
         ink_cache_flush(turn->cache, turn->me);
-    ink_trim_threads(turn->me);
+    ink_steal_caches(turn->me);
     for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         ink_freelist_drain(class, turn->me);
 }

@@ -6,6 +6,7 @@
 #include "chunk.h"
 #include "large.h"
 #include "os.h"
+#include "steal.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -82,6 +83,7 @@ static void ink_threads_adopt(struct ink_thread *mine, uint32_t generation)
             continue;
         if (ink_load_relaxed(&thread->generation) == generation)
             continue;
+        ink_steal_forget(&thread->c1);
         ink_thread_flush(thread, ink_thread_locker(mine, true));
         ink_thread_release(thread);
     }
@@ -94,6 +96,7 @@ static INK_COLD void ink_thread_notice_fork(struct ink_thread *thread, uint32_t 
 {
     ink_store_relaxed(&thread->generation, generation);
     ink_lock_owner_is_back();
+    ink_steal_forget(&thread->c1);
     ink_threads_adopt(thread, generation);
 }
 

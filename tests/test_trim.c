@@ -3,6 +3,7 @@
 #include "cache_fast.h"
 #include "freelist.h"
 #include "heap.h"
+#include "os.h"
 #include "stats.h"
 #include "turn.h"
 #include "unit.h"
@@ -119,8 +120,8 @@ static void *cache_much(void *arg)
     return NULL;
 }
 
-/* Another thread's spare batch is taken from it; only what it has loaded stays cached. */
-static void trim_takes_spares_of_other_threads(void **state)
+/* What another thread has cached is taken from it; without a barrier for all threads (emulators) what it has loaded stays. */
+static void trim_empties_caches_of_other_threads(void **state)
 {
     struct holder holder;
     pthread_t thread;
@@ -141,7 +142,7 @@ static void trim_takes_spares_of_other_threads(void **state)
     pthread_barrier_destroy(&holder.done);
 
     assert_int_equal(before.cached_blocks >= 1000, 1);
-    assert_in_range(after.cached_blocks, 1, 63);
+    assert_in_range(after.cached_blocks, 0, ink_os_barrier() ? 0 : 63);
     assert_int_equal(after.live_blocks, 0);
     assert_int_equal(ink_stats_collect().live_blocks, 0);
     (void)ink_trim();
@@ -244,7 +245,7 @@ UNIT_MAIN(cmocka_unit_test(trim_with_nothing_in_use_unmaps_all),
           cmocka_unit_test(trim_with_some_in_use_keeps_them),
           cmocka_unit_test(alloc_after_trim_works),
           cmocka_unit_test(alloc_zeroed_after_trim_is_zero),
-          cmocka_unit_test(trim_takes_spares_of_other_threads),
+          cmocka_unit_test(trim_empties_caches_of_other_threads),
           cmocka_unit_test(free_of_most_gives_pages_back_without_a_call),
           cmocka_unit_test(alloc_from_purged_pages_works),
           cmocka_unit_test(trim_inside_an_operation_spares_its_cache))

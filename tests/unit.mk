@@ -17,12 +17,15 @@ ink_unit_tests = \
 	tests/test_run \
 	tests/test_thread \
 	tests/test_cache \
+	tests/test_steal \
 	tests/test_turn \
 	tests/test_heap \
 	tests/test_stats \
 	tests/test_trim \
 	tests/test_refusals \
-	tests/race_core
+	tests/race_core \
+	tests/race_steal \
+	tests/race_steal_bare
 check_PROGRAMS += $(ink_unit_tests)
 TESTS += $(ink_unit_tests)
 
@@ -48,6 +51,8 @@ tests_test_thread_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_thread_LDADD = $(INK_UNIT_LDADD)
 tests_test_cache_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_cache_LDADD = $(INK_UNIT_LDADD)
+tests_test_steal_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_steal_LDADD = $(INK_UNIT_LDADD)
 tests_test_turn_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_turn_LDADD = $(INK_UNIT_LDADD)
 tests_test_heap_CFLAGS = $(INK_UNIT_CFLAGS)
@@ -60,3 +65,10 @@ tests_test_refusals_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_refusals_LDADD = $(INK_UNIT_LDADD)
 tests_race_core_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_race_core_LDADD = $(INK_UNIT_LDADD)
+tests_race_steal_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_race_steal_LDADD = $(INK_UNIT_LDADD)
+# The control: the same race with a thief that leaves out the barrier.
+tests_race_steal_bare_SOURCES = tests/race_steal.c src/steal.c
+tests_race_steal_bare_CPPFLAGS = $(AM_CPPFLAGS) -DINK_STEAL_WITHOUT_BARRIER
+tests_race_steal_bare_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_race_steal_bare_LDADD = $(INK_UNIT_LDADD)
