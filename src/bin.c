@@ -3,9 +3,20 @@
 #include "die.h"
 #include "run.h"
 
-void ink_bin_set_capacity(struct ink_bin *bin, unsigned class, unsigned capacity)
+/* Items of a full-grown frame: the class's, or fewer when there are many threads, so that what all bins can hold grows no further with their number. */
+static unsigned ink_bin_most(unsigned class)
 {
     unsigned most = ink_size_classes[class].batch_items;
+
+    for (unsigned threads = ink_thread_live_count(); threads > INK_BIN_THREADS && most > 3;
+         threads /= 2)
+        most /= 2;
+    return most;
+}
+
+void ink_bin_set_capacity(struct ink_bin *bin, unsigned class, unsigned capacity)
+{
+    unsigned most = ink_bin_most(class);
 
     bin->grown = capacity >= most;
     bin->capacity = (uint8_t)(bin->grown ? most : capacity);

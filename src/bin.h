@@ -12,9 +12,10 @@
 enum {
     INK_BIN_FIRST_CAPACITY = 4, /* a bin of a short program costs no more than it needs */
     INK_BIN_YOUNG = 8,          /* up to this capacity every overflow is checked item by item */
+    INK_BIN_THREADS = 64,       /* may have full-grown bins; of twice as many each has half as much */
 };
 
-/* The room of the frames that the bin starts from now on, at most the class's batch_items. */
+/* The room of the frames that the bin starts from now on, at most the class's batch_items, and less when there are many threads. */
 void ink_bin_set_capacity(struct ink_bin *bin, unsigned class, unsigned capacity);
 
 /* A bin begins small and grows each time that its frames prove too few. */

@@ -5,6 +5,65 @@
 #include "freelist.h"
 #include "run.h"
 
+void ink_row_give(unsigned class, ink_slot_t *slot, struct ink_locker me)
+{
+    struct ink_frame *frame = ink_frame_of_slot(slot);
+    unsigned left = 0;
+    void *p;
+
+    slot = ink_run_drain(class, slot, true, me);
+    ink_frame_set_idle(frame);
+    for (; (p = ink_load_relaxed(slot)) != NULL; slot++)
+        ink_store_relaxed(&frame->slot[left++], p);
+    if (left == 0) {
+        ink_frame_give_empty(frame);
+        return;
+    }
+    ink_frame_set_batch(frame, class, left);
+    ink_freelist_push(class, frame, me);
+}
+
+static void ink_bin_flush(struct ink_cache *cache, unsigned class, struct ink_locker me)
+{
+    ink_slot_t *slot = ink_bin_cursor(cache, class);
+    struct ink_frame *spare = ink_bin_take_spare(&cache->bin[class]);
+
+    if (spare != NULL)
+        ink_freelist_push(class, spare, me);
+    ink_store_relaxed(&cache->cursor[class], INK_NO_CURSOR);
+    ink_signal_fence();
+    if (slot != INK_NO_CURSOR)
+        ink_row_give(class, slot, me);
+    ink_bin_set_capacity(&cache->bin[class], class, 0);
+}
+
+/* What a bin holds is worth a look from here on, in bytes. */
+enum { INK_BIN_IDLE_BYTES = 4096, INK_LOOK_EVERY = 8 };
+
+static bool ink_bin_is_worth_giving(const struct ink_bin *bin, unsigned class)
+{
+    return (size_t)bin->loaded * ink_size_classes[class].size >= INK_BIN_IDLE_BYTES;
+}
+
+/* Bins shrink with disuse: now and then one is looked at, in turn, and if its cursor stands where it stood, gives back what it has.  Pairs of malloc and free may deceive; such
+ * a bin is left with the little that they need.  Called where items come from runs or go there, which a program that needs no more memory does not do. */
+static void ink_cache_look(struct ink_cache *cache, struct ink_locker me)
+{
+    unsigned class;
+    ink_slot_t *slot;
+
+    if (cache->until_look-- != 0)
+        return;
+    cache->until_look = INK_LOOK_EVERY - 1;
+    class = cache->next_look % (INK_CLASS_COUNT - 1) + 1;
+    cache->next_look = (uint8_t)class;
+    slot = ink_bin_cursor(cache, class);
+    if (slot != INK_NO_CURSOR && cache->bin[class].seen == (uint32_t)(uintptr_t)slot &&
+        ink_bin_is_worth_giving(&cache->bin[class], class))
+        ink_bin_flush(cache, class, me);
+    cache->bin[class].seen = (uint32_t)(uintptr_t)slot;
+}
+
 /* Small at first, and again when nothing is loaded: the bin was idle, and has lost its frame to a thief. */
 static void ink_bin_begin(struct ink_bin *bin, unsigned class, const ink_slot_t *slot)
 {
@@ -46,6 +105,7 @@ void *ink_cache_alloc(struct ink_cache *cache, unsigned class, struct ink_locker
         return NULL;
     p = ink_bin_load(cache, class, batch, slot);
     ink_bin_grow(&cache->bin[class], class);
+    ink_cache_look(cache, me);
     return p;
 }
 
@@ -64,8 +124,10 @@ void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame
 {
     struct ink_frame *emptied = ink_freelist_push_or_drain(class, batch, me);
 
-    if (emptied != NULL)
-        ink_cache_keep_empty(cache, emptied);
+    if (emptied == NULL)
+        return;
+    ink_cache_keep_empty(cache, emptied);
+    ink_cache_look(cache, me);
 }
 
 /* A young bin's spare is taken in hand first: while others may take it, it must not be looked at.  So is that of a bin that keeps none any more. */
@@ -175,38 +237,6 @@ void ink_cache_free_single(unsigned class, void *p, struct ink_locker me)
         ink_freelist_push(class, whole, me);
     if (batch != NULL)
         ink_freelist_push(class, batch, me);
-}
-
-void ink_row_give(unsigned class, ink_slot_t *slot, struct ink_locker me)
-{
-    struct ink_frame *frame = ink_frame_of_slot(slot);
-    unsigned left = 0;
-    void *p;
-
-    slot = ink_run_drain(class, slot, true, me);
-    ink_frame_set_idle(frame);
-    for (; (p = ink_load_relaxed(slot)) != NULL; slot++)
-        ink_store_relaxed(&frame->slot[left++], p);
-    if (left == 0) {
-        ink_frame_give_empty(frame);
-        return;
-    }
-    ink_frame_set_batch(frame, class, left);
-    ink_freelist_push(class, frame, me);
-}
-
-static void ink_bin_flush(struct ink_cache *cache, unsigned class, struct ink_locker me)
-{
-    ink_slot_t *slot = ink_bin_cursor(cache, class);
-    struct ink_frame *spare = ink_bin_take_spare(&cache->bin[class]);
-
-    if (spare != NULL)
-        ink_freelist_push(class, spare, me);
-    ink_store_relaxed(&cache->cursor[class], INK_NO_CURSOR);
-    ink_signal_fence();
-    if (slot != INK_NO_CURSOR)
-        ink_row_give(class, slot, me);
-    ink_bin_set_capacity(&cache->bin[class], class, 0);
 }
 
 void ink_cache_flush(struct ink_cache *cache, struct ink_locker me)

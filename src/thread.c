@@ -31,6 +31,12 @@ __thread struct ink_thread *ink_tls_thread __attribute__((tls_model("initial-exe
 /* Push-only. */
 static _Atomic(struct ink_thread *) ink_threads;
 static _Atomic uint32_t ink_thread_count;
+static _Atomic unsigned ink_thread_live;
+
+unsigned ink_thread_live_count(void)
+{
+    return ink_load_relaxed(&ink_thread_live);
+}
 
 struct ink_thread *ink_thread_first(void)
 {
@@ -49,6 +55,7 @@ static void ink_thread_become_live(struct ink_thread *thread, uintptr_t self, ui
     ink_store_relaxed(&thread->self, self);
     ink_store_relaxed(&thread->generation, generation);
     ink_store_relaxed(&thread->tls_cache, &ink_tls_cache);
+    (void)ink_add_relaxed(&ink_thread_live, 1);
     ink_store_release(&thread->state, INK_THREAD_LIVE);
 }
 
@@ -102,6 +109,7 @@ struct ink_thread *ink_thread_acquire(uintptr_t self, uint32_t generation, bool 
 void ink_thread_release(struct ink_thread *thread)
 {
     ink_store_relaxed(&thread->self, 0);
+    (void)ink_sub_relaxed(&ink_thread_live, 1);
     ink_store_release(&thread->state, INK_THREAD_FREE);
 }
 

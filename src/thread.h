@@ -39,6 +39,8 @@ struct ink_bin {
     bool grown;
     /* A batch was loaded since the last overflow. */
     bool refilled;
+    /* The low half of the cursor when the bin was last looked at (ink_cache_look). */
+    uint32_t seen;
 };
 
 struct ink_cache {
@@ -51,6 +53,9 @@ struct ink_cache {
      * is whole in it before it is counted: the child of a fork reads them. */
     _Atomic(struct ink_frame *) empty[INK_CACHE_EMPTIES];
     _Atomic uint8_t empties;
+    /* Slow operations until one looks at the next bin, and which that is. */
+    uint8_t until_look;
+    uint8_t next_look;
     /* Of c2 and c3: an operation works in it.  Exchange. */
     ink_flag_t taken;
     /* Of c1, per class: 0, or what another thread that wants the loaded frame has found in the cursor; see steal.h. */
@@ -128,6 +133,9 @@ void ink_thread_release(struct ink_thread *thread);
 
 /* A cache for an operation that interrupts another: c2 or c3, if it can be had; its taken is then the caller's to clear. */
 struct ink_cache *ink_thread_take_inner_cache(struct ink_thread *thread);
+
+/* Records that are some thread's.  Any thread; a glance. */
+unsigned ink_thread_live_count(void);
 
 /* All records, newest first. */
 struct ink_thread *ink_thread_first(void);

@@ -166,6 +166,72 @@ static void alloc_and_free_of_every_class_conserve_items(void **state)
     }
 }
 
+/* A bin that nobody touches while others take from the runs gives back what it has, and begins small again. */
+static void unused_bin_gives_back_while_others_grow(void **state)
+{
+    unsigned idle = ink_class_for(200), busy = ink_class_for(1024);
+
+    (void)state;
+    hand = (struct hand){.class = idle};
+    take_up(&hand, 1000);
+    lay_down(&hand, 0);
+    assert_in_range(loaded(idle) + spare(idle), 20, 2 * INK_FRAME_ITEMS_MAX);
+    hand = (struct hand){.class = busy};
+    take_up(&hand, sizeof hand.item / sizeof hand.item[0]);
+    lay_down(&hand, 0);
+    take_up(&hand, sizeof hand.item / sizeof hand.item[0]);
+    lay_down(&hand, 0);
+    assert_int_equal(loaded(idle) + spare(idle), 0);
+    assert_int_equal(bin(idle)->capacity, 0);
+    ink_freelist_drain(idle, me);
+    assert_int_equal(items_out(idle), 0);
+}
+
+/* One that is used keeps it. */
+static void used_bin_keeps_what_it_has_while_others_grow(void **state)
+{
+    unsigned used = ink_class_for(200), busy = ink_class_for(64);
+    void *p[20];
+
+    (void)state;
+    hand = (struct hand){.class = used};
+    take_up(&hand, 1000);
+    lay_down(&hand, 0);
+    hand = (struct hand){.class = busy};
+    for (int i = 0; i < 10000; i++) {
+        take_up(&hand, hand.count + 2);
+        if (i % 100 == 0) /* the cursor stands elsewhere each time that it is looked at */
+            for (int k = 0; k < 1 + i / 100 % 2 * 10; k++)
+                p[k] = alloc(used);
+        if (i % 100 == 50)
+            for (int k = 0; k < 1 + i / 100 % 2 * 10; k++)
+                give(used, p[k]);
+    }
+    assert_true(bin(used)->grown);
+    lay_down(&hand, 0);
+}
+
+/* With many threads, bins take less. */
+static void bins_of_many_threads_are_small(void **state)
+{
+    enum { THREADS = 256 };
+    static struct ink_thread *threads[THREADS];
+    unsigned class = ink_class_for(64);
+    bool orphans;
+
+    (void)state;
+    for (unsigned i = 0; i < THREADS; i++)
+        threads[i] = ink_thread_acquire(5000 + i, 1, &orphans);
+    hand = (struct hand){.class = class};
+    take_up(&hand, 1000);
+    assert_true(bin(class)->grown);
+    assert_in_range(bin(class)->capacity, 2, 63 / 4);
+    for (unsigned i = 0; i < THREADS; i++)
+        ink_thread_release(threads[i]);
+    lay_down(&hand, 0);
+    assert_conserved(class, 0);
+}
+
 /* What is freed last is handed out first, while it is in the bin. */
 static void alloc_after_free_gives_the_last_freed(void **state)
 {
@@ -597,6 +663,8 @@ static void free_of_item_in_grown_bin_dies_at_the_drain(void **state)
 
 UNIT_MAIN(TEST(alloc_in_young_bin_doubles_what_it_takes),
           TEST(alloc_and_free_of_every_class_conserve_items),
+          TEST(unused_bin_gives_back_while_others_grow),
+          TEST(used_bin_keeps_what_it_has_while_others_grow), TEST(bins_of_many_threads_are_small),
           TEST(alloc_after_free_gives_the_last_freed), TEST(free_into_fresh_bin_starts_a_frame),
           TEST(free_into_full_refilled_bin_makes_spare),
           TEST(free_into_full_bin_without_refill_keeps_no_spare),
