@@ -60,11 +60,22 @@ size_t ink_freelists_pinned(void)
     return ink_freelists_pinned_but(INK_CLASS_NONE);
 }
 
+static ink_flag_t ink_freelists_narrow;
+
+void ink_freelists_set_narrow(bool narrow)
+{
+    ink_store_relaxed(&ink_freelists_narrow, narrow);
+    if (narrow)
+        for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
+            ink_store_relaxed(&ink_freelists[class].bound, INK_FREELIST_BOUND_MIN);
+}
+
 /* Room for more batches on the list of class if all lists together leave some: twice as many, as what a list has never needed it should not keep; in short
  * steps where only the small number of its runs keeps it from pinning too much. */
 static void ink_freelist_widen(unsigned class)
 {
-    size_t budget = ink_freelists_budget(), others = ink_freelists_pinned_but(class);
+    size_t budget = ink_load_relaxed(&ink_freelists_narrow) ? 0 : ink_freelists_budget();
+    size_t others = ink_freelists_pinned_but(class);
     size_t left = budget > others ? budget - others : 0;
     size_t room = left / ink_freelist_weight[class];
     size_t depth = ink_freelist_depth(class), bound = 2 * depth;

@@ -43,6 +43,9 @@ struct ink_frame *ink_freelist_push_or_drain(unsigned class, struct ink_frame *b
 /* The same, an emptied frame going to the pool. */
 void ink_freelist_push(unsigned class, struct ink_frame *batch, struct ink_locker me);
 
+/* While narrow, no list grows beyond its small bound, whatever else there is: batches go down to the runs as they come.  Any thread. */
+void ink_freelists_set_narrow(bool narrow);
+
 /* Sends all batches down to the runs; the list begins anew with a small bound. */
 void ink_freelist_drain(unsigned class, struct ink_locker me);
 

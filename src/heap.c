@@ -287,8 +287,8 @@ static INK_NOINLINE void ink_free_odd(void *p, size_t class, intptr_t taken, con
         ink_cache_free(turn.cache, (unsigned)class, p, turn.me);
     else if (class != 0)
         ink_cache_free_single((unsigned)class, p, turn.me);
-    if (ink_unlikely(ink_run_has_collapsed()))
-        ink_trim_after_collapse(&turn);
+    if (ink_unlikely(ink_trim_is_due()))
+        ink_trim_step(&turn);
     ink_turn_end(&turn);
 }
 
@@ -299,8 +299,8 @@ static INK_NOINLINE void ink_surplus_pass_on(struct ink_thread *thread, unsigned
         .thread = thread, .cache = &thread->c1, .me = ink_thread_locker(thread, true)};
 
     ink_cache_pass_on(turn.cache, class, surplus, turn.me);
-    if (ink_unlikely(ink_run_has_collapsed()))
-        ink_trim_after_collapse(&turn);
+    if (ink_unlikely(ink_trim_is_due()))
+        ink_trim_step(&turn);
 }
 
 INK_NOINLINE void ink_heap_free_taken(void *p, size_t class, intptr_t taken, const char *function)

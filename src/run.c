@@ -640,10 +640,12 @@ static unsigned ink_unit_add_rows(char *unit, uint32_t pages, size_t page,
     return count;
 }
 
+enum ink_purge { INK_PURGE_NOTHING, INK_PURGE_DONE, INK_PURGE_REFUSED };
+
 /* Purges the free pages of each unit in which they are half: fewer are not worth the call, as they are scattered and the unit is not far from being
- * wholly free.  False if the system will not.  Under the class lock, system call and all: an item that is handed out meanwhile would lose what is
+ * wholly free.  Under the class lock, system call and all: an item that is handed out meanwhile would lose what is
  * written to it, and who waits for this lock goes on to another shard. */
-static bool ink_run_purge_pages(struct ink_run *run)
+static enum ink_purge ink_run_purge_pages(struct ink_run *run)
 {
     struct ink_os_range ranges[INK_OS_RANGES_MAX];
     size_t page = ink_os_page_bytes();
@@ -658,14 +660,14 @@ static bool ink_run_purge_pages(struct ink_run *run)
         count = ink_unit_add_rows(run->base + offset, pages, page, ranges, count);
     }
     if (count == 0)
-        return true;
+        return INK_PURGE_NOTHING;
     (void)ink_run_forget_purged(run);
     ink_chunk_expect_holes(ink_chunk_of_run(run));
     if (!ink_os_purge_ranges(ranges, count))
-        return false;
+        return INK_PURGE_REFUSED;
     run->purged_pages = (uint8_t)purged;
     ink_add_relaxed(&ink_run_bytes_of.purged, purged * page);
-    return true;
+    return INK_PURGE_DONE;
 }
 
 /* Whether this class lock guards the run.  In this order: a class that is read here was stored after the run before it had ended, so the state is of this run or a
@@ -677,31 +679,37 @@ static bool ink_run_is_guarded_by(const struct ink_run *run, unsigned class, uns
 }
 
 /* A run is worth it if a page's worth of items was freed since it was last purged. */
-static bool ink_run_purge(struct ink_run *run, struct ink_locker me)
+static enum ink_purge ink_run_purge(struct ink_run *run, struct ink_locker me)
 {
     unsigned class = ink_load_relaxed(&run->class) % INK_CLASS_SLOTS,
              shard = ink_load_relaxed(&run->shard);
     size_t page = ink_os_page_bytes();
-    bool good = true;
+    enum ink_purge purge = INK_PURGE_NOTHING;
 
     if (class >= INK_CLASS_COUNT || shard >= INK_RUN_SHARDS ||
         !ink_run_locked(class, shard, ink_lock_take(&ink_run_classes[class].shard[shard].lock, me)))
-        return true;
+        return purge;
     if (ink_run_is_guarded_by(run, class, shard) && run->free < ink_load_relaxed(&run->items) &&
         (size_t)run->free * run->size >= (run->purged_pages + 1u) * page)
-        good = ink_run_purge_pages(run);
+        purge = ink_run_purge_pages(run);
     ink_lock_release(&ink_run_classes[class].shard[shard].lock, me);
-    return good;
+    return purge;
 }
 
-void ink_run_purge_down_to(size_t bytes, struct ink_locker me)
+bool ink_run_purge_pages_of(struct ink_chunk *chunk, struct ink_locker me)
 {
-    for (struct ink_chunk *chunk = ink_chunk_first();
-         chunk != NULL && ink_run_dirty_bytes() > bytes; chunk = chunk->next)
-        for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
-            if (ink_run_state(&chunk->run[i]) == INK_RUN_CLASS &&
-                !ink_run_purge(&chunk->run[i], me))
-                break; /* locked memory: the chunk is left alone */
+    bool purged = false;
+
+    for (unsigned i = 0; i < INK_CHUNK_UNITS; i++) {
+        enum ink_purge purge = INK_PURGE_NOTHING;
+
+        if (ink_run_state(&chunk->run[i]) == INK_RUN_CLASS)
+            purge = ink_run_purge(&chunk->run[i], me);
+        if (purge == INK_PURGE_REFUSED)
+            break; /* locked memory: the chunk is left alone */
+        purged = purged || purge == INK_PURGE_DONE;
+    }
+    return purged;
 }
 
 void ink_run_sum(struct ink_run_sum sums[static INK_CLASS_SLOTS])

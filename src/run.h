@@ -60,8 +60,8 @@ bool ink_run_has_collapsed(void);
 /* From here on a collapse is measured against what is out now. */
 void ink_run_lower_mark(void);
 
-/* Purges whole free pages of runs that are in use until no more than bytes under free items can be resident, or no such page is left.  Any thread. */
-void ink_run_purge_down_to(size_t bytes, struct ink_locker me);
+/* Purges whole free pages of the chunk's runs that are in use.  Whether there were any.  Any thread. */
+bool ink_run_purge_pages_of(struct ink_chunk *chunk, struct ink_locker me);
 
 /* Bytes of runs of a class and how many of their items are free, as far as can be told without locks. */
 struct ink_run_sum {
