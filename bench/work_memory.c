@@ -7,6 +7,7 @@
  *                           or by another while the takers sleep, or after they have ended.  "resident" a second after the last free, without another
  *                           call; "trimmed" after malloc_trim(0), where there is one.
  *   tiny                    freed, with blocks of 16 bytes only
+ *   stall                   freed, each free timed: the longest, in CPU time of the thread
  *   sparse                  nine of ten of these blocks freed at random: resident / live
  *   churn                   a server's mix for N seconds: resident / live, and the slope over the last half, in KiB a minute
  *   thousand                1000 (N) threads take and free 1 MiB in blocks of 1 KiB and sleep: bytes a thread beyond an idle thread's own
@@ -137,6 +138,36 @@ static void freed(size_t mib, size_t largest)
     take(&blocks, mib * MIB, largest, 1);
     give_all(&blocks);
     report_after();
+}
+
+static double thread_cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void stall(size_t mib)
+{
+    struct bench_rng rng = bench_rng_seeded(99);
+    struct blocks blocks = {0};
+    double longest = 0, sum = 0;
+
+    take(&blocks, mib * MIB, LARGEST, 1);
+    work_shuffle(&rng, blocks.place, blocks.count);
+    for (size_t i = 0; i < blocks.count; i++) {
+        double begin = thread_cpu_ns(), took;
+
+        free(blocks.place[i]);
+        took = thread_cpu_ns() - begin;
+        longest = took > longest ? took : longest;
+        sum += took;
+    }
+    munmap(blocks.place, blocks.room * sizeof *blocks.place);
+    bench_result("longest", longest, "ns");
+    bench_result("cpu_per_free", sum / (double)blocks.count, "ns");
+    bench_result("resident", resident(), "bytes");
 }
 
 struct producer {
@@ -400,9 +431,9 @@ int main(int argc, char **argv)
 {
     static const char *const scenes[] = {"freed",  "asleep",   "exited",   "tiny",     "sparse",
                                          "churn",  "thousand", "sleepers", "sequence", "dense",
-                                         "growth", "maps",     NULL};
+                                         "growth", "maps",     "stall",    NULL};
     static const size_t numbers[] = {1024, 1024, 1024,   1024, 1024, 600,
-                                     1000, 100,  100000, 1024, 1024, 20480};
+                                     1000, 100,  100000, 1024, 1024, 20480, 1024};
     struct work_arguments a = work_begin(argc, argv, "work_memory SCENE [N]");
     size_t scene = work_word(&a, scenes);
     size_t n = work_number(&a, numbers[scene], 1 << 20);
@@ -445,8 +476,11 @@ int main(int argc, char **argv)
     case 10:
         growth(n);
         break;
-    default:
+    case 11:
         maps(n);
+        break;
+    default:
+        stall(n);
         break;
     }
     return 0;

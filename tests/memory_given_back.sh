@@ -30,6 +30,8 @@ at_most sparse 192 per_live 8
 at_most thousand 1000 per_thread $((48 * 1024))
 at_most sleepers 100 per_thread $((64 * 1024))
 at_most sequence 3000 growth $((256 * 1024))
+# Nor does a single free pay for all: in one go, this takes 130 ms.
+at_most stall 192 longest 20000000
 # A piece of the map for each 2 MiB, and 64.
 at_most maps 4096 lines $((4096 / 2 + 64))
 
