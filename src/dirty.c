@@ -82,6 +82,19 @@ size_t ink_dirty_add_large_live(size_t bytes)
     return ink_add_relaxed(&ink_dirty_large_live, bytes) + bytes;
 }
 
+_Atomic unsigned ink_dirty_room_wanted;
+
+/* Plain stores: of two wishes at once the smaller may win, and the next mapping repeats the larger. */
+void ink_dirty_want_room(enum ink_room room)
+{
+    unsigned wanted = ink_load_relaxed(&ink_dirty_room_wanted);
+
+    if (room == INK_ROOM_FROM_LARGE && ink_dirty_large() == 0)
+        return;
+    if ((wanted | room) != wanted)
+        ink_store_relaxed(&ink_dirty_room_wanted, wanted | room);
+}
+
 void ink_dirty_regret(size_t bytes, size_t chunks)
 {
     size_t sum = ink_load_relaxed(&ink_dirty_regretted) + bytes;

@@ -24,6 +24,13 @@ size_t ink_dirty_large_in_use(void);
 void ink_dirty_add_large(size_t bytes);
 size_t ink_dirty_large(void);
 
+/* What is in use has been raised: before the operation ends (upkeep.h), kept large blocks are given back, or free chunks as well, as far as that passes
+ * ink_dirty_allowed_beside.  Any thread; may be called under a lock. */
+enum ink_room { INK_ROOM_FROM_LARGE = 1, INK_ROOM_FROM_ALL = 3 };
+void ink_dirty_want_room(enum ink_room room);
+
+extern INK_HIDDEN _Atomic unsigned ink_dirty_room_wanted; /* bits of enum ink_room */
+
 /* Purged memory of so many bytes was taken up again while so many bytes of chunks are in use.  Any thread. */
 void ink_dirty_regret(size_t bytes, size_t chunks);
 

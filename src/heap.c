@@ -8,10 +8,12 @@
 #include "dirty.h"
 #include "large.h"
 #include "map.h"
+#include "purge.h"
 #include "run.h"
 #include "sizeclass.h"
 #include "trim.h"
 #include "turn.h"
+#include "upkeep.h"
 
 #include <string.h>
 
@@ -49,8 +51,7 @@ static INK_NOINLINE void *ink_class_alloc_odd(unsigned class, intptr_t taken)
     void *p = turn.cache != NULL ? ink_cache_alloc(turn.cache, class, turn.me)
                                  : ink_cache_alloc_single(class, turn.me);
 
-    if (ink_unlikely(ink_dirty_large() != 0)) /* the class may have taken fresh memory */
-        ink_large_make_room();
+    ink_upkeep_if_due(&turn);
     ink_turn_end(&turn);
     return ink_perturb_new(p);
 }
@@ -84,22 +85,17 @@ static void *ink_range_alloc(size_t bytes, size_t alignment, bool *zeroed)
         *zeroed = run->zeroed;
         ink_store_release(&run->state, INK_RUN_RANGE);
     }
-    if (ink_unlikely(ink_dirty_large() != 0))
-        ink_large_make_room();
+    ink_upkeep_if_due(&turn);
     ink_turn_end(&turn);
     return p;
 }
 
 /* A fresh mapping is about to be touched: what lies free makes room. */
-static void ink_big_make_room(void)
+static void ink_large_taken(void)
 {
-    struct ink_turn turn;
+    struct ink_turn turn = ink_turn_begin(ink_cache_take());
 
-    ink_large_make_room();
-    if (ink_chunk_dirty_bytes() == 0)
-        return;
-    turn = ink_turn_begin(ink_cache_take());
-    ink_chunk_make_room(turn.me);
+    ink_upkeep_if_due(&turn);
     ink_turn_end(&turn);
 }
 
@@ -111,8 +107,8 @@ static void *ink_big_try(size_t bytes, size_t alignment, bool *zeroed)
     if (bytes <= INK_RANGE_MAX && alignment <= INK_RANGE_MAX)
         return ink_range_alloc(bytes, alignment, zeroed);
     p = ink_large_alloc(bytes, alignment, zeroed);
-    if (p != NULL && *zeroed)
-        ink_big_make_room();
+    if (ink_load_relaxed(&ink_dirty_room_wanted) != 0)
+        ink_large_taken();
     return p;
 }
 
@@ -239,7 +235,7 @@ static void ink_range_free(struct ink_run *run, void *p, const char *function, s
     if (!ink_cas_acq_rel(&run->state, &state, INK_RUN_RETURNED))
         ink_die_misuse(INK_FAULT_DOUBLE, function, p);
     ink_chunk_give(run, me);
-    ink_chunk_purge_excess(me);
+    ink_purge_excess(me);
 }
 
 /* Frees what is not an item; the class of what is. */
@@ -287,8 +283,7 @@ static INK_NOINLINE void ink_free_odd(void *p, size_t class, intptr_t taken, con
         ink_cache_free(turn.cache, (unsigned)class, p, turn.me);
     else if (class != 0)
         ink_cache_free_single((unsigned)class, p, turn.me);
-    if (ink_unlikely(ink_trim_is_due()))
-        ink_trim_step(&turn);
+    ink_upkeep_if_due(&turn);
     ink_turn_end(&turn);
 }
 
@@ -299,8 +294,7 @@ static INK_NOINLINE void ink_surplus_pass_on(struct ink_thread *thread, unsigned
         .thread = thread, .cache = &thread->c1, .me = ink_thread_locker(thread, true)};
 
     ink_cache_pass_on(turn.cache, class, surplus, turn.me);
-    if (ink_unlikely(ink_trim_is_due()))
-        ink_trim_step(&turn);
+    ink_upkeep_if_due(&turn);
 }
 
 INK_NOINLINE void ink_heap_free_taken(void *p, size_t class, intptr_t taken, const char *function)

@@ -367,6 +367,7 @@ void *ink_large_alloc(size_t bytes, size_t alignment, bool *zeroed)
     *zeroed = address == NULL;
     if (address != NULL)
         return address;
+    ink_dirty_want_room(INK_ROOM_FROM_ALL);
     kept = ink_large_take_kept(&ink_large_kept, mapping, alignment, mapping + mapping / 2,
                                INK_LARGE_KEPT_LOOK);
     address = kept != NULL ? ink_large_reuse(kept) : ink_large_map(mapping, alignment);

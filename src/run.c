@@ -4,6 +4,7 @@
 #include "dirty.h"
 #include "meta.h"
 #include "os.h"
+#include "purge.h"
 
 static_assert(INK_SMALL_MAX <= UINT16_MAX, "a run's record holds the size of an item");
 static_assert(5 * INK_UNIT_BYTES / 4096 / 2 <= INK_OS_RANGES_MAX, "rows of free pages in a run");
@@ -546,7 +547,7 @@ ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct in
     }
     ink_drain_unlock(&drain);
     if (drain.retired)
-        ink_chunk_purge_excess(me);
+        ink_purge_excess(me);
     return &slot[i];
 }
 

@@ -1,7 +1,9 @@
 /* Chunks: runs of units, what is known to be zero, what goes back to the system, and repair after a fork.
  *
  * The source itself stands in place of the library's object: tests hold the lock and look at the masks. */
+#include "units.c"
 #include "chunk.c"
+#include "purge.c"
 #include "dirty.c"
 #include "unit.h"
 
@@ -35,7 +37,7 @@ static int give_all_back(void **state)
         for (unsigned i = 0; i < INK_CHUNK_UNITS; i++)
             if ((chunk->owned >> i & 1) != 0 && ink_run_state(&chunk->run[i]) != INK_RUN_FREE)
                 give(&chunk->run[i]);
-    (void)ink_chunk_trim(me);
+    (void)ink_purge_trim(me);
     return 0;
 }
 
@@ -72,8 +74,8 @@ static void assert_masks_are_true(void)
         free_units += (size_t)__builtin_popcount(chunk->free);
         dirty_units += chunk->stuck ? 0 : (size_t)__builtin_popcount(chunk->free & ~chunk->zero);
     }
-    assert_int_equal(ink_load_relaxed(&ink_chunks.free_units), free_units);
-    assert_int_equal(ink_load_relaxed(&ink_chunks.dirty_units), dirty_units);
+    assert_int_equal(ink_load_relaxed(&ink_units.free_units), free_units);
+    assert_int_equal(ink_load_relaxed(&ink_units.dirty_units), dirty_units);
     assert_int_equal(ink_load_relaxed(&ink_chunk_mapped), mapped_units());
 }
 
@@ -129,7 +131,7 @@ static void take_and_give_at_random_never_overlap(void **state)
         give(run);
         held[i] = NULL;
         if (step % 500 == 0)
-            (void)ink_chunk_trim(me);
+            (void)ink_purge_trim(me);
         if (step % 100 == 0)
             assert_masks_are_true();
     }
@@ -172,7 +174,7 @@ static void take_fills_a_chunk_before_it_maps_another(void **state)
         struct ink_run *runs[INK_CHUNK_UNITS];
         unsigned count = INK_CHUNK_UNITS / sizes[i];
 
-        (void)ink_chunk_trim(me);
+        (void)ink_purge_trim(me);
         assert_int_equal(mapped_units(), 0);
         for (unsigned n = 0; n < count; n++)
             runs[n] = take(sizes[i], 1);
@@ -214,10 +216,10 @@ static void give_without_lock_is_merged_by_the_next_holder(void **state)
     char *base = run->base;
 
     (void)state;
-    assert_int_equal(ink_lock_try(&ink_chunks.lock, other), INK_LOCK_TAKEN);
+    assert_int_equal(ink_lock_try(&ink_units.lock, other), INK_LOCK_TAKEN);
     give(run);
     assert_int_equal(ink_run_state(run), INK_RUN_RETURNED);
-    ink_lock_release(&ink_chunks.lock, other);
+    ink_lock_release(&ink_units.lock, other);
 
     again = take(2, 1);
     assert_ptr_equal(again->base, base);
@@ -233,14 +235,14 @@ static void take_without_lock_maps_just_the_run(void **state)
     size_t before = mapped_units();
 
     (void)state;
-    assert_int_equal(ink_lock_try(&ink_chunks.lock, other), INK_LOCK_TAKEN);
+    assert_int_equal(ink_lock_try(&ink_units.lock, other), INK_LOCK_TAKEN);
     run = ink_chunk_take(3, 2, me);
     assert_non_null(run);
     assert_int_equal(mapped_units() - before, 3);
     assert_int_equal((uintptr_t)run->base % (2 * INK_UNIT_BYTES), 0);
     assert_true(run->zeroed);
     memset(run->base, 1, ink_run_bytes(run));
-    ink_lock_release(&ink_chunks.lock, other);
+    ink_lock_release(&ink_units.lock, other);
     give(run);
     assert_masks_are_true();
 }
@@ -259,14 +261,14 @@ static void trim_of_free_chunks_unmaps_them(void **state)
     }
     for (int i = 0; i < 5; i++)
         give(runs[i]);
-    assert_true(ink_chunk_trim(me) >= (size_t)5 * 16 * INK_UNIT_BYTES);
+    assert_true(ink_purge_trim(me) >= (size_t)5 * 16 * INK_UNIT_BYTES);
     assert_int_equal(mapped_units(), 0);
     for (int i = 0; i < 5; i++) {
         assert_false(unit_is_mapped(base[i], 1));
         assert_int_equal(ink_owner_of(base[i]), 0);
     }
     assert_masks_are_true();
-    assert_int_equal(ink_chunk_trim(me), 0);
+    assert_int_equal(ink_purge_trim(me), 0);
     runs[0] = take(16, 1);
     assert_true(runs[0]->zeroed);
     assert_true(unit_is_zero(runs[0]->base, ink_run_bytes(runs[0])));
@@ -283,12 +285,12 @@ static void trim_of_chunk_in_use_purges_its_free_units(void **state)
     memset(kept->base, 3, ink_run_bytes(kept));
     memset(given->base, 4, ink_run_bytes(given));
     give(given);
-    assert_int_equal(ink_chunk_trim(me), 4 * INK_UNIT_BYTES);
+    assert_int_equal(ink_purge_trim(me), 4 * INK_UNIT_BYTES);
     assert_int_equal(kept->base[0], 3);
     assert_int_equal(kept->base[ink_run_bytes(kept) - 1], 3);
     assert_masks_are_true();
     /* A second time there is nothing left to give. */
-    assert_int_equal(ink_chunk_trim(me), 0);
+    assert_int_equal(ink_purge_trim(me), 0);
     again = take(4, 1);
     assert_ptr_equal(again->base, base);
     assert_true(again->zeroed);
@@ -318,7 +320,7 @@ static void purge_excess_leaves_what_is_allowed(void **state)
     for (int i = 0; i < MANY_RUNS; i++)
         give(runs[i]);
     assert_true(ink_chunk_dirty_bytes() >= (size_t)64 << 20);
-    ink_chunk_purge_excess(me);
+    ink_purge_excess(me);
     left = ink_chunk_dirty_bytes();
     assert_in_range(left, (size_t)6 << 20, (size_t)12 << 20);
     assert_masks_are_true();
@@ -345,7 +347,7 @@ static void purge_excess_takes_whole_chunks_first(void **state)
         give(runs[i]);
     for (int i = MANY_RUNS / 2; i < MANY_RUNS; i++)
         give(runs[i]);
-    ink_chunk_purge_excess(me);
+    ink_purge_excess(me);
     assert_true(ink_chunk_dirty_bytes() <= (size_t)12 << 20);
     for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
         if (!ink_chunk_is_whole(chunk))
@@ -365,7 +367,7 @@ static void purge_excess_takes_parts_of_chunks_in_use(void **state)
     for (int i = 0; i < MANY_RUNS; i++)
         if (i % 4 != 0)
             give(runs[i]);
-    ink_chunk_purge_excess(me);
+    ink_purge_excess(me);
     assert_true(ink_chunk_dirty_bytes() <= (size_t)12 << 20);
     assert_masks_are_true();
     for (int i = 0; i < MANY_RUNS; i += 4)
@@ -386,13 +388,13 @@ static void take_of_purged_units_lets_more_stay(void **state)
     assert_int_equal(ink_dirty_allowed(0), before); /* fresh memory is no reason */
     for (int i = 0; i < MANY_RUNS / 2; i++)
         give(runs[i]);
-    ink_chunk_purge_excess(me);
+    ink_purge_excess(me);
     assert_true(ink_chunk_dirty_bytes() <= (size_t)12 << 20);
     dirty_all(runs, MANY_RUNS / 2, 16);
     assert_in_range(ink_dirty_allowed(0) - before, (size_t)5 << 20, (size_t)8 << 20);
     for (int i = 0; i < MANY_RUNS / 2; i++)
         give(runs[i]);
-    ink_chunk_purge_excess(me);
+    ink_purge_excess(me);
     assert_true(ink_chunk_dirty_bytes() >= (size_t)8 << 20); /* more, unless a second has passed */
     assert_masks_are_true();
 }
@@ -412,7 +414,7 @@ static void purge_excess_of_locked_units_gives_up_once(void **state)
             skip();
     for (int i = 0; i < MANY_RUNS; i++)
         give(runs[i]);
-    ink_chunk_purge_excess(me);
+    ink_purge_excess(me);
     assert_true(ink_chunk_dirty_bytes() <= (size_t)12 << 20);
     assert_masks_are_true();
     for (int i = 0; i < MANY_RUNS; i++) {
@@ -432,7 +434,7 @@ static void take_after_scribbled_masks(void *arg)
         chunk->free = chunk->owned;
         chunk->zero = chunk->owned;
     }
-    ink_chunks.buckets.used = 0;
+    ink_units.buckets.used = 0;
     run = ink_chunk_take(1, 1, other);
     UNIT_CHECK(run != NULL && !run->zeroed);
     UNIT_CHECK(run->base < kept->base || run->base >= kept->base + ink_run_bytes(kept));
@@ -447,7 +449,7 @@ static void take_after_scribbled_masks(void *arg)
     }
     for (int i = 0; i < 100; i++)
         UNIT_CHECK(ink_chunk_take(1 + (unsigned)i % 16, 1, other) != NULL);
-    UNIT_CHECK(ink_chunk_trim(other) == 0);
+    UNIT_CHECK(ink_purge_trim(other) == 0);
 }
 
 /* In a child that finds the lock held, the masks are made anew from what the runs say, with nothing believed to be zero. */
@@ -458,10 +460,10 @@ static void take_in_child_of_locked_parent_repairs_masks(void **state)
     (void)state;
     memset(given->base, 6, ink_run_bytes(given));
     give(given);
-    assert_int_equal(ink_lock_try(&ink_chunks.lock, me), INK_LOCK_TAKEN);
+    assert_int_equal(ink_lock_try(&ink_units.lock, me), INK_LOCK_TAKEN);
     ink_store_release(&unmerged->state, INK_RUN_RETURNED);
     unit_assert_fine(take_after_scribbled_masks, kept);
-    ink_lock_release(&ink_chunks.lock, me);
+    ink_lock_release(&ink_units.lock, me);
     ink_chunk_give(unmerged, me);
     give(kept);
 }
@@ -500,9 +502,9 @@ static void take_and_give_in_thread(void *arg)
         }
         held[i] = run;
         if (dice / 64 % 64 == 0)
-            ink_chunk_purge_excess(worker->me);
+            ink_purge_excess(worker->me);
         if (dice / 4096 % 512 == 0)
-            (void)ink_chunk_trim(worker->me);
+            (void)ink_purge_trim(worker->me);
     }
     for (int i = 0; i < MINE; i++)
         if (held[i] != NULL) {
@@ -520,7 +522,7 @@ static void take_give_and_trim_by_many_threads_lose_nothing(void **state)
     for (unsigned i = 0; i < THREADS; i++)
         workers[i] = (struct worker){{.owner = i + 1, .outermost = true}, i, unit_timer_start(0.5)};
     unit_threads(THREADS, take_and_give_in_thread, workers, sizeof workers[0]);
-    (void)ink_chunk_trim(me);
+    (void)ink_purge_trim(me);
     assert_int_equal(mapped_units(), 0);
     assert_masks_are_true();
 }

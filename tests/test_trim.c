@@ -1,4 +1,5 @@
 /* Trimming: what is free goes back to the system, from wherever it lies; what is in use stays. */
+#include "run.h"
 #include "trim.h"
 #include "cache_fast.h"
 #include "freelist.h"
