@@ -33,7 +33,7 @@ static char *ink_chunk_map_memory(unsigned units, unsigned alignment, bool small
 /* Huge pages for dense memory: not in the first chunks, where a small process touches a page here and a page there, nor in less than a huge page. */
 static void ink_chunk_advise(struct ink_chunk *chunk, unsigned units, size_t mapped)
 {
-    enum ink_thp thp = ink_options.thp;
+    unsigned thp = ink_options.thp;
     bool huge = units == INK_CHUNK_UNITS && thp != INK_THP_NEVER &&
                 (thp == INK_THP_ALWAYS || mapped >= INK_CHUNK_SPARSE * INK_CHUNK_UNITS);
 
@@ -115,6 +115,9 @@ struct ink_run *ink_chunk_take(unsigned units, unsigned alignment_units, struct 
     bool locked = false;
     size_t mapped = ink_units_mapped();
 
+    if (ink_unlikely(
+            !ink_dirty_may_take((size_t)units * INK_UNIT_BYTES, ink_chunk_used_bytes())))
+        return NULL;
     /* Without fresh memory, the lock is worth a longer wait: there may be free units behind it. */
     for (int tries = 0; run == NULL && !locked && tries < INK_CHUNK_TRIES; tries++) {
         run = ink_chunk_take_once(&record, units, alignment_units, &locked, me);

@@ -34,17 +34,52 @@ static size_t ink_dirty_used(size_t chunks)
     return chunks + ink_load_relaxed(&ink_dirty_large_live);
 }
 
+/* Whether so much in use is within the hard limit. */
+static bool ink_dirty_is_within(size_t used)
+{
+    return ink_likely(ink_options.limit_hard == 0) || used <= ink_options.limit_hard;
+}
+
+bool ink_dirty_may_take(size_t bytes, size_t chunks)
+{
+    return ink_dirty_is_within(ink_dirty_used(chunks) + bytes);
+}
+
+bool ink_dirty_reserve_large(size_t bytes, size_t chunks)
+{
+    if (ink_likely(ink_dirty_is_within(ink_dirty_add_large_live(bytes) + chunks)))
+        return true;
+    (void)ink_dirty_add_large_live(0 - bytes);
+    return false;
+}
+
+bool ink_dirty_is_above_soft_limit(size_t chunks)
+{
+    return ink_options.limit_soft != 0 && ink_dirty_used(chunks) > ink_options.limit_soft;
+}
+
+/* The lower of both limits; SIZE_MAX if there is none. */
+static size_t ink_dirty_limit(void)
+{
+    size_t soft = ink_options.limit_soft, hard = ink_options.limit_hard;
+
+    if (soft == 0)
+        return hard != 0 ? hard : SIZE_MAX;
+    return hard != 0 && hard < soft ? hard : soft;
+}
+
 static size_t ink_dirty_allowed_for(size_t used)
 {
     size_t fixed = ink_options.dirty_max;
     size_t share = used / INK_DIRTY_SHARE;
     size_t regretted = ink_load_relaxed(&ink_dirty_regretted);
-    size_t peak = ink_dirty_note_peak(used);
+    size_t peak = ink_dirty_note_peak(used), limit = ink_dirty_limit(), allowed;
 
-    if (fixed == 0) /* the user wants nothing to stay */
+    if (fixed == 0 || used >= limit) /* the user wants nothing to stay */
         return 0;
     peak /= INK_DIRTY_REGRET_SHARE;
-    return (fixed > share ? fixed : share) + (regretted < peak ? regretted : peak);
+    allowed = (fixed > share ? fixed : share) + (regretted < peak ? regretted : peak);
+    return allowed < limit - used ? allowed : limit - used;
 }
 
 size_t ink_dirty_allowed(size_t chunks)
@@ -89,6 +124,8 @@ void ink_dirty_want_room(enum ink_room room)
 {
     unsigned wanted = ink_load_relaxed(&ink_dirty_room_wanted);
 
+    if (ink_dirty_limit() != SIZE_MAX)
+        room = INK_ROOM_FROM_ALL;
     if (room == INK_ROOM_FROM_LARGE && ink_dirty_large() == 0)
         return;
     if ((wanted | room) != wanted)

@@ -8,6 +8,7 @@
 #include "dirty.h"
 #include "large.h"
 #include "map.h"
+#include "options.h"
 #include "purge.h"
 #include "run.h"
 #include "sizeclass.h"
@@ -359,6 +360,10 @@ static void *ink_large_resize(void *p, size_t usable, size_t bytes)
     if (bytes > INK_HEAP_BYTES_MAX)
         return NULL;
     moved = ink_large_realloc(p, bytes, &fault);
+    if (moved == NULL && fault == NULL && ink_options.limit_hard != 0) {
+        (void)ink_trim(); /* what the caches hold may be what passes the limit */
+        moved = ink_large_realloc(p, bytes, &fault);
+    }
     if (fault != NULL)
         ink_die_misuse(fault, "realloc", p);
     return moved != NULL ? moved : ink_heap_move(p, usable, bytes);

@@ -119,12 +119,19 @@ static void ink_large_raise_peak(_Atomic size_t *peak, size_t value)
         continue;
 }
 
+/* Adds to what is live.  Bytes that were reserved before are not added again. */
 static void ink_large_count(size_t blocks, size_t bytes)
 {
     blocks += ink_add_relaxed(&ink_large_live_blocks, blocks);
     bytes = ink_dirty_add_large_live(bytes);
     ink_large_raise_peak(&ink_large_peak_blocks, blocks);
     ink_large_raise_peak(&ink_large_peak_bytes, bytes);
+}
+
+/* False: the hard limit. */
+static bool ink_large_reserve(size_t bytes)
+{
+    return ink_dirty_reserve_large(bytes, ink_chunk_used_bytes());
 }
 
 /* Makes the block known: complete before its place says LIVE. */
@@ -181,13 +188,14 @@ static struct ink_large *ink_large_take_kept(struct ink_head *kept, size_t mappi
     return fitting;
 }
 
-static void *ink_large_reuse(struct ink_large *large)
+/* reserved: bytes that the block was counted with before it was found. */
+static void *ink_large_reuse(struct ink_large *large, size_t reserved)
 {
     char *address = ink_large_address(large);
     size_t bytes = ink_load_relaxed(&large->bytes);
 
     ink_large_publish(large, address, bytes);
-    ink_large_count(1, bytes);
+    ink_large_count(1, bytes - reserved);
     return address;
 }
 
@@ -300,11 +308,13 @@ void ink_large_make_room(void)
 
 static void *ink_large_take_dirty(size_t mapping, size_t alignment)
 {
+    size_t slack = mapping / INK_LARGE_DIRTY_SLACK;
+    bool roomy = ink_dirty_may_take(slack, ink_chunk_used_bytes());
     struct ink_large *large = ink_large_forget_dirty(
         ink_large_take_kept(&ink_large_dirty, mapping, alignment,
-                            mapping + mapping / INK_LARGE_DIRTY_SLACK, INK_LARGE_KEPT_LOOK));
+                            roomy ? mapping + slack : mapping, INK_LARGE_KEPT_LOOK));
 
-    return large != NULL ? ink_large_reuse(large) : NULL;
+    return large != NULL ? ink_large_reuse(large, mapping) : NULL;
 }
 
 /* What was given back only lately would better have been kept. */
@@ -324,7 +334,7 @@ static void ink_large_regret(size_t mapping)
 /* Like chunks, not where a small process touches a page here and a page there.  used: what is in use with this block. */
 static void ink_large_advise(void *address, size_t mapping, size_t used)
 {
-    enum ink_thp thp = ink_options.thp;
+    unsigned thp = ink_options.thp;
 
     if (mapping < INK_LARGE_HUGE_BYTES)
         return;
@@ -352,15 +362,15 @@ static void *ink_large_map(size_t mapping, size_t alignment)
         return NULL;
     }
     ink_large_publish(large, address, mapping);
-    ink_large_count(1, mapping);
+    ink_large_count(1, 0);
     ink_large_advise(address, mapping, ink_large_used_bytes());
     ink_large_regret(mapping);
     return address;
 }
 
-void *ink_large_alloc(size_t bytes, size_t alignment, bool *zeroed)
+/* A block of reserved bytes: a kept one, or a fresh one. */
+static void *ink_large_obtain(size_t mapping, size_t alignment, bool *zeroed)
 {
-    size_t mapping = ink_large_mapping_bytes(bytes);
     void *address = ink_large_take_dirty(mapping, alignment);
     struct ink_large *kept;
 
@@ -370,11 +380,24 @@ void *ink_large_alloc(size_t bytes, size_t alignment, bool *zeroed)
     ink_dirty_want_room(INK_ROOM_FROM_ALL);
     kept = ink_large_take_kept(&ink_large_kept, mapping, alignment, mapping + mapping / 2,
                                INK_LARGE_KEPT_LOOK);
-    address = kept != NULL ? ink_large_reuse(kept) : ink_large_map(mapping, alignment);
+    address = kept != NULL ? ink_large_reuse(kept, mapping) : ink_large_map(mapping, alignment);
     if (ink_likely(address != NULL))
         return address;
     kept = ink_large_take_kept(&ink_large_kept, mapping, alignment, SIZE_MAX, UINT_MAX);
-    return kept != NULL ? ink_large_reuse(kept) : NULL;
+    return kept != NULL ? ink_large_reuse(kept, mapping) : NULL;
+}
+
+void *ink_large_alloc(size_t bytes, size_t alignment, bool *zeroed)
+{
+    size_t mapping = ink_large_mapping_bytes(bytes);
+    void *address;
+
+    if (ink_unlikely(!ink_large_reserve(mapping)))
+        return NULL;
+    address = ink_large_obtain(mapping, alignment, zeroed);
+    if (ink_unlikely(address == NULL))
+        (void)ink_dirty_add_large_live(0 - mapping);
+    return address;
 }
 
 /* The low bits of p must not pass for a state. */
@@ -481,6 +504,23 @@ static void *ink_large_move(void *p, size_t old, size_t mapping)
     return moved;
 }
 
+/* Growth is counted before it is made, what shrinks after it. */
+static void *ink_large_remap(void *p, size_t old, size_t mapping)
+{
+    size_t growth = mapping > old ? mapping - old : 0;
+    void *moved;
+
+    if (mapping == old)
+        return p;
+    if (!ink_large_reserve(growth))
+        return NULL;
+    moved = ink_os_remap(p, old, mapping, false);
+    if (moved == NULL)
+        moved = ink_large_move(p, old, mapping);
+    ink_large_count(0, moved == NULL ? 0 - growth : growth == 0 ? mapping - old : 0);
+    return moved;
+}
+
 void *ink_large_realloc(void *p, size_t bytes, const char **fault)
 {
     struct ink_large *large = ink_large_claim(p, INK_LARGE_BUSY);
@@ -491,13 +531,10 @@ void *ink_large_realloc(void *p, size_t bytes, const char **fault)
     if (large == NULL)
         return NULL;
     old = ink_load_relaxed(&large->bytes);
-    moved = mapping == old ? p : ink_os_remap(p, old, mapping, false);
-    if (moved == NULL)
-        moved = ink_large_move(p, old, mapping);
+    moved = ink_large_remap(p, old, mapping);
     ink_large_publish(large, moved != NULL ? moved : p, moved != NULL ? mapping : old);
     if (moved == NULL)
         return NULL;
-    ink_large_count(0, mapping - old);
     used = ink_large_used_bytes();
     if (old < INK_LARGE_HUGE_BYTES || used < INK_LARGE_HUGE_USED + (mapping - old))
         ink_large_advise(moved, mapping, used); /* else it was advised before */

@@ -7,27 +7,39 @@
 
 struct ink_options ink_options = {.dirty_max = 12 * INK_MIB};
 
-/* Sets an option from the text of its value; false: that is none. */
-typedef bool ink_option_set_t(const char *value, size_t length);
-static ink_option_set_t ink_option_set_banner, ink_option_set_thp, ink_option_set_dirty_max;
+/* What a value may be, and so the type of its field. */
+enum ink_option_kind {
+    INK_OPTION_WORD,  /* unsigned: which of the words */
+    INK_OPTION_BYTES, /* size_t */
+};
 
 struct ink_option {
     const char *name;
-    const char *values; /* as the error sentence lists them */
-    ink_option_set_t *set;
+    const char *values; /* as the error sentence lists them; of a WORD its words, in the order of their numbers */
+    enum ink_option_kind kind;
+    size_t field; /* where in struct ink_options */
 };
 
+#define INK_OPTION(name, kind, values)                                                        \
+    {                                                                                         \
+        #name, values, kind, offsetof(struct ink_options, name)                               \
+    }
+
+#define INK_BYTES_VALUES "BYTES[K|M|G]"
+
 static const struct ink_option ink_option_table[] = {
-    {"banner", "true|false", ink_option_set_banner},
-    {"thp", "auto|always|never", ink_option_set_thp},
-    {"dirty_max", "BYTES[K|M|G]", ink_option_set_dirty_max},
+    INK_OPTION(banner, INK_OPTION_WORD, "false|true"),
+    INK_OPTION(thp, INK_OPTION_WORD, "auto|always|never"),
+    INK_OPTION(dirty_max, INK_OPTION_BYTES, INK_BYTES_VALUES),
+    INK_OPTION(limit_soft, INK_OPTION_BYTES, INK_BYTES_VALUES),
+    INK_OPTION(limit_hard, INK_OPTION_BYTES, INK_BYTES_VALUES),
 };
 
 enum { INK_OPTION_COUNT = sizeof ink_option_table / sizeof ink_option_table[0] };
 
 /* A sentence under construction; what does not fit is cut. */
 struct ink_sentence {
-    char text[512];
+    char text[768];
     size_t length;
 };
 
@@ -70,13 +82,18 @@ static bool ink_text_is(const char *text, size_t length, const char *word)
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* Which of the words, up to NULL, the text is; -1: none. */
-static int ink_text_which(const char *text, size_t length, const char *const *words)
+/* Which of the words, divided by bars, the text is; -1: none. */
+static int ink_text_which(const char *text, size_t length, const char *words)
 {
-    for (int i = 0; words[i] != NULL; i++)
-        if (ink_text_is(text, length, words[i]))
+    for (int i = 0;; i++) {
+        size_t word = strcspn(words, "|");
+
+        if (word == length && memcmp(text, words, length) == 0)
             return i;
-    return -1;
+        if (words[word] == '\0')
+            return -1;
+        words += word + 1;
+    }
 }
 
 /* A number of bytes, with K, M or G for KiB, MiB or GiB; false if it is none or too large. */
@@ -100,33 +117,25 @@ static bool ink_text_bytes(const char *text, size_t length, size_t *bytes)
     return true;
 }
 
-static bool ink_option_set_banner(const char *value, size_t length)
+/* Sets an option from the text of its value; false: that is none. */
+static bool ink_option_set(const struct ink_option *option, const char *value, size_t length)
 {
-    static const char *const words[] = {"false", "true", NULL};
-    int which = ink_text_which(value, length, words);
+    char *field = (char *)&ink_options + option->field;
 
-    if (which >= 0)
-        ink_options.banner = which == 1;
-    return which >= 0;
-}
+    if (option->kind == INK_OPTION_WORD) {
+        int which = ink_text_which(value, length, option->values);
 
-static bool ink_option_set_thp(const char *value, size_t length)
-{
-    static const char *const words[] = {"auto", "always", "never", NULL}; /* in the enum's order */
-    int which = ink_text_which(value, length, words);
+        if (which < 0)
+            return false;
+        *(unsigned *)(void *)field = (unsigned)which;
+    } else {
+        size_t bytes;
 
-    if (which >= 0)
-        ink_options.thp = (enum ink_thp)which;
-    return which >= 0;
-}
-
-static bool ink_option_set_dirty_max(const char *value, size_t length)
-{
-    size_t bytes;
-
-    if (!ink_text_bytes(value, length, &bytes))
-        return false;
-    ink_options.dirty_max = bytes < SIZE_MAX / 4 ? bytes : SIZE_MAX / 4; /* room for sums */
+        if (!ink_text_bytes(value, length, &bytes))
+            return false;
+        /* Room for sums. */
+        *(size_t *)(void *)field = bytes < SIZE_MAX / 4 ? bytes : SIZE_MAX / 4;
+    }
     return true;
 }
 
@@ -140,7 +149,7 @@ static void ink_option_parse_item(const char *item, size_t length)
 
         if (!ink_text_is(item, name_length, option->name))
             continue;
-        if (colon == NULL || !option->set(colon + 1, length - name_length - 1))
+        if (colon == NULL || !ink_option_set(option, colon + 1, length - name_length - 1))
             ink_option_complain("wrong value in", item, length);
         return;
     }

@@ -11,10 +11,13 @@ enum ink_thp {
 };
 
 struct ink_options {
-    bool banner;      /* print the line that names inkalloc on stderr at start */
-    enum ink_thp thp; /* where transparent huge pages are asked for */
-    size_t
-        dirty_max; /* bytes of free memory that may stay with the process however little is in use */
+    unsigned banner; /* 1: print the line that names inkalloc on stderr at start */
+    unsigned thp;    /* enum ink_thp: where transparent huge pages are asked for */
+    /* Bytes of free memory that may stay with the process however little is in use. */
+    size_t dirty_max;
+    /* Bytes of chunks and large blocks; 0: none.  Beyond the soft limit what is free goes back at once; what would pass the hard one is refused. */
+    size_t limit_soft;
+    size_t limit_hard;
 };
 
 /* The options in force.  Defaults until ink_options_parse has run; any thread may read. */

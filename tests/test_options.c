@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define VALID "; valid options are banner:true|false, thp:auto|always|never, dirty_max:BYTES[K|M|G]\n"
+#define VALID                                                                             \
+    "; valid options are banner:false|true, thp:auto|always|never, dirty_max:BYTES[K|M|G], " \
+    "limit_soft:BYTES[K|M|G], limit_hard:BYTES[K|M|G]\n"
 
 static void parse(void *text)
 {
@@ -68,13 +70,29 @@ static void parse_of_memory_options_sets_them(void **state)
     assert_memory_says("dirty_max:1G", "thp 0, dirty_max 1073741824\n");
 }
 
+static void parse_limits(void *text)
+{
+    ink_options_parse(text);
+    dprintf(STDERR_FILENO, "soft %zu, hard %zu\n", ink_options.limit_soft, ink_options.limit_hard);
+}
+
+/* There is no limit unless one is asked for. */
+static void parse_of_limits_sets_them(void **state)
+{
+    static char both[] = "limit_soft:48M,limit_hard:64M";
+
+    (void)state;
+    assert_string_equal(unit_child(parse_limits, NULL).text, "soft 0, hard 0\n");
+    assert_string_equal(unit_child(parse_limits, both).text, "soft 50331648, hard 67108864\n");
+}
+
 /* No number, no unit of ours, too much for an address: refused, and the default stays. */
 static void parse_of_wrong_bytes_keeps_the_default(void **state)
 {
     static const char *const wrong[] = {"dirty_max:",   "dirty_max:M",  "dirty_max:-1",
                                         "dirty_max:1k", "dirty_max:1 ", "dirty_max:0x10",
                                         "dirty_max:99999999999999999999", "dirty_max:99999999999G"};
-    char expected[256];
+    char expected[512];
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -140,7 +158,7 @@ static void parse_with_wrong_options_among_valid_ones_counts_the_valid(void **st
 static void parse_of_long_item_quotes_its_beginning(void **state)
 {
     static char text[100000];
-    char expected[512];
+    char expected[1024];
 
     (void)state;
     memset(text, 'x', sizeof text - 1);
@@ -152,6 +170,7 @@ static void parse_of_long_item_quotes_its_beginning(void **state)
 UNIT_MAIN(cmocka_unit_test(parse_of_nothing_keeps_defaults),
           cmocka_unit_test(parse_of_valid_values_sets_them),
           cmocka_unit_test(parse_of_memory_options_sets_them),
+          cmocka_unit_test(parse_of_limits_sets_them),
           cmocka_unit_test(parse_of_wrong_bytes_keeps_the_default),
           cmocka_unit_test(parse_of_unknown_name_lists_valid_options),
           cmocka_unit_test(parse_of_wrong_value_lists_valid_options),

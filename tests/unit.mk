@@ -22,6 +22,7 @@ ink_unit_tests = \
 	tests/test_heap \
 	tests/test_stats \
 	tests/test_trim \
+	tests/test_limits \
 	tests/test_refusals \
 	tests/race_core \
 	tests/race_steal \
@@ -59,6 +60,8 @@ tests_test_heap_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_heap_LDADD = $(INK_UNIT_LDADD)
 tests_test_stats_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_stats_LDADD = $(INK_UNIT_LDADD)
+tests_test_limits_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_limits_LDADD = $(INK_UNIT_LDADD)
 tests_test_trim_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_trim_LDADD = $(INK_UNIT_LDADD)
 tests_test_refusals_CFLAGS = $(INK_UNIT_CFLAGS)
