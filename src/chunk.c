@@ -88,7 +88,7 @@ static struct ink_run *ink_chunk_take_fresh(struct ink_chunk **record, unsigned 
     run->zeroed = true;
     rest = owned & ~ink_units_mask((unsigned)place, units);
     if (rest != 0)
-        ink_units_put(chunk, rest, rest, false, me);
+        ink_units_put(chunk, rest, INK_UNITS_FRESH, me);
     return run;
 }
 

@@ -32,7 +32,7 @@ static size_t ink_purge_units(struct ink_chunk *chunk, uint32_t units, struct in
 
     ink_chunk_change_advice(chunk, units);
     zeroed = ink_os_purge_ranges(ranges, count);
-    ink_units_put(chunk, units, zeroed ? units : 0, true, me);
+    ink_units_put(chunk, units, zeroed ? INK_UNITS_PURGED : INK_UNITS_REFUSED, me);
     return zeroed ? (size_t)__builtin_popcount(units) * INK_UNIT_BYTES : 0;
 }
 
@@ -48,7 +48,7 @@ static size_t ink_purge_one(bool whole, bool *locked, struct ink_locker me)
     chunk = ink_chunks_find_dirty(whole);
     if (chunk != NULL) {
         units = ink_chunk_is_whole(chunk) ? ink_load_relaxed(&chunk->owned)
-                                          : chunk->free & ~chunk->zero;
+                                          : ink_chunk_dirty_units(chunk);
         ink_units_withdraw(chunk, units);
     }
     ink_units_unlock(me);
@@ -104,7 +104,7 @@ static bool ink_purge_trim_one(struct ink_chunk *chunk, size_t *bytes, struct in
         return false;
     owned = ink_load_relaxed(&chunk->owned);
     whole = owned != 0 && chunk->free == owned;
-    units = whole ? owned : chunk->free & ~chunk->zero;
+    units = whole ? owned : chunk->free & ~chunk->clean;
     ink_units_withdraw(chunk, units);
     ink_units_unlock(me);
     if (whole) {

@@ -56,9 +56,14 @@ static unsigned ink_chunk_bucket(uint32_t free)
     return free == 0 ? INK_BUCKET_NONE : (unsigned)(__builtin_popcount(free) - 1) / 4;
 }
 
-size_t ink_chunk_dirty_units(const struct ink_chunk *chunk)
+uint32_t ink_chunk_dirty_units(const struct ink_chunk *chunk)
 {
-    return chunk->stuck ? 0 : (size_t)__builtin_popcount(chunk->free & ~chunk->zero);
+    return chunk->stuck ? 0 : chunk->free & ~chunk->clean;
+}
+
+static size_t ink_units_count(uint32_t units)
+{
+    return (size_t)__builtin_popcount(units);
 }
 
 bool ink_chunk_is_whole(const struct ink_chunk *chunk)
@@ -67,19 +72,22 @@ bool ink_chunk_is_whole(const struct ink_chunk *chunk)
 }
 
 /* Every change of a chunk's masks goes through here, so that bucket and sums follow.  Chunk lock. */
-static void ink_chunk_set_free(struct ink_chunk *chunk, uint32_t free, uint32_t zero, bool stuck)
+static void ink_chunk_set_free(struct ink_chunk *chunk, uint32_t free, uint32_t zero,
+                               uint32_t clean, bool stuck)
 {
     unsigned bucket = ink_chunk_bucket(free);
-    size_t free_units =
-        ink_load_relaxed(&ink_units.free_units) - (size_t)__builtin_popcount(chunk->free);
-    size_t dirty_units = ink_load_relaxed(&ink_units.dirty_units) - ink_chunk_dirty_units(chunk);
+    size_t free_units = ink_load_relaxed(&ink_units.free_units) - ink_units_count(chunk->free);
+    size_t dirty_units = ink_load_relaxed(&ink_units.dirty_units) -
+                         ink_units_count(ink_chunk_dirty_units(chunk));
 
     chunk->free = free;
     chunk->zero = zero;
-    chunk->purged &= zero;
+    chunk->clean = clean;
+    chunk->purged &= clean;
     chunk->stuck = stuck;
-    ink_store_relaxed(&ink_units.free_units, free_units + (size_t)__builtin_popcount(free));
-    ink_store_relaxed(&ink_units.dirty_units, dirty_units + ink_chunk_dirty_units(chunk));
+    ink_store_relaxed(&ink_units.free_units, free_units + ink_units_count(free));
+    ink_store_relaxed(&ink_units.dirty_units,
+                      dirty_units + ink_units_count(ink_chunk_dirty_units(chunk)));
     ink_buckets_move(&ink_units.buckets, &chunk->node, chunk->bucket, bucket);
     chunk->bucket = (uint8_t)bucket;
 }
@@ -100,7 +108,7 @@ static void ink_chunks_repair(void)
                 used |= ink_units_mask(i, ink_load_relaxed(&chunk->run[i].units));
         chunk->bucket = INK_BUCKET_NONE;
         chunk->free = 0;
-        ink_chunk_set_free(chunk, ink_load_relaxed(&chunk->owned) & ~used, 0, false);
+        ink_chunk_set_free(chunk, ink_load_relaxed(&chunk->owned) & ~used, 0, 0, false);
         ink_store_relaxed(&chunk->some_returned, true);
     }
     ink_store_relaxed(&ink_chunk_some_returned, true);
@@ -114,7 +122,7 @@ static void ink_run_merge(struct ink_chunk *chunk, struct ink_run *run)
     ink_store_release(&run->state, INK_RUN_FREE);
     ink_chunk_set_free(chunk,
                        chunk->free | ink_units_mask(run->number, ink_load_relaxed(&run->units)),
-                       chunk->zero, chunk->stuck);
+                       chunk->zero, chunk->clean, chunk->stuck);
 }
 
 static void ink_chunks_merge_returned(void)
@@ -203,21 +211,40 @@ struct ink_run *ink_units_carve(struct ink_chunk *chunk, unsigned place, unsigne
 void ink_units_withdraw(struct ink_chunk *chunk, uint32_t units)
 {
     ink_units_mark(chunk, units, INK_RUN_TAKEN);
-    ink_chunk_set_free(chunk, chunk->free & ~units, chunk->zero & ~units, chunk->stuck);
+    ink_chunk_set_free(chunk, chunk->free & ~units, chunk->zero & ~units, chunk->clean & ~units,
+                       chunk->stuck);
 }
 
-void ink_units_put(struct ink_chunk *chunk, uint32_t units, uint32_t zeroed, bool purged,
+void ink_units_put(struct ink_chunk *chunk, uint32_t units, enum ink_units_are are,
                    struct ink_locker me)
 {
+    uint32_t zeroed = are != INK_UNITS_REFUSED ? units : 0;
+    /* Of a chunk on a huge page some is in use, or about to be, and with that all of it has memory. */
+    uint32_t clean = are == INK_UNITS_FRESH && ink_load_relaxed(&chunk->huge) ? 0 : zeroed;
+
     if (!ink_units_lock(me)) {
         ink_units_mark(chunk, units, INK_RUN_RETURNED);
         ink_chunk_leave_returned(chunk);
         return;
     }
     ink_units_mark(chunk, units, INK_RUN_FREE);
-    ink_chunk_set_free(chunk, chunk->free | units, chunk->zero | zeroed, zeroed == 0);
-    chunk->purged |= purged ? zeroed : 0;
+    ink_chunk_set_free(chunk, chunk->free | units, chunk->zero | zeroed, chunk->clean | clean,
+                       are == INK_UNITS_REFUSED);
+    chunk->purged |= are == INK_UNITS_PURGED ? units : 0;
     ink_units_unlock(me);
+}
+
+/* Takes units out of the mask, to be used.  On a huge page the others get memory with them. */
+static void ink_units_take(struct ink_chunk *chunk, uint32_t mask)
+{
+    uint32_t touched = ink_load_relaxed(&chunk->huge) ? UINT32_MAX : mask;
+    size_t regretted = ink_units_count(chunk->purged & touched) * INK_UNIT_BYTES;
+
+    chunk->run[__builtin_ctz(mask)].zeroed = (chunk->zero & mask) == mask;
+    if (regretted != 0)
+        ink_dirty_regret(regretted, ink_chunk_used_bytes());
+    ink_chunk_set_free(chunk, chunk->free & ~mask, chunk->zero & ~mask, chunk->clean & ~touched,
+                       false);
 }
 
 struct ink_run *ink_units_search(unsigned units, unsigned alignment)
@@ -230,16 +257,10 @@ struct ink_run *ink_units_search(unsigned units, unsigned alignment)
             int place = ink_units_place(chunk, chunk->free, units, alignment);
 
             if (place >= 0) {
-                struct ink_run *run = ink_units_carve(chunk, (unsigned)place, units);
                 uint32_t mask = ink_units_mask((unsigned)place, units);
 
-                run->zeroed = (chunk->zero & mask) == mask;
-                if ((chunk->purged & mask) != 0)
-                    ink_dirty_regret((size_t)__builtin_popcount(chunk->purged & mask) *
-                                         INK_UNIT_BYTES,
-                                     ink_chunk_used_bytes());
-                ink_chunk_set_free(chunk, chunk->free & ~mask, chunk->zero & ~mask, false);
-                return run;
+                ink_units_take(chunk, mask);
+                return ink_units_carve(chunk, (unsigned)place, units);
             }
         }
     }

@@ -64,7 +64,8 @@ struct ink_chunk {
     _Atomic uint32_t owned;
     uint32_t free;   /* bit per unit that can be taken; chunk lock */
     uint32_t zero;   /* bit per free unit that is known to read as zero; chunk lock */
-    uint32_t purged; /* bit per free unit that was purged; chunk lock */
+    uint32_t clean;  /* bit per free unit that has no memory, and is not dirty; chunk lock */
+    uint32_t purged; /* bit per clean unit that was purged; chunk lock */
     uint8_t bucket;  /* chunk lock */
     bool
         stuck; /* its pages could not be purged (locked memory); until a run is taken from it.  Chunk lock */
@@ -106,8 +107,13 @@ void ink_units_mark(struct ink_chunk *chunk, uint32_t units, enum ink_run_state 
 /* Takes units out of the mask for a system call; meanwhile they are in use.  Chunk lock. */
 void ink_units_withdraw(struct ink_chunk *chunk, uint32_t units);
 
-/* Puts withdrawn units (back) into the mask; those of zeroed are known to read as zero, by a purge or as they are fresh.  Without the lock. */
-void ink_units_put(struct ink_chunk *chunk, uint32_t units, uint32_t zeroed, bool purged,
+/* Puts withdrawn units (back) into the mask.  Without the lock. */
+enum ink_units_are {
+    INK_UNITS_FRESH,   /* from the system */
+    INK_UNITS_PURGED,  /* known to read as zero */
+    INK_UNITS_REFUSED, /* to be purged, but the system would not */
+};
+void ink_units_put(struct ink_chunk *chunk, uint32_t units, enum ink_units_are are,
                    struct ink_locker me);
 
 /* Gives back a run whose state the caller has changed to RETURNED.  Any thread; may be called under a class lock: it waits for nothing. */
@@ -119,8 +125,8 @@ void ink_chunks_look_for_returned(void);
 /* The next chunk with dirty units, wholly free ones only if whole, from where the last search ended.  Chunk lock. */
 struct ink_chunk *ink_chunks_find_dirty(bool whole);
 
-/* Of the chunk, how many units are free and can be purged, and whether all that it has is free.  Chunk lock. */
-size_t ink_chunk_dirty_units(const struct ink_chunk *chunk);
+/* Of the chunk, which units are free and can be purged, and whether all that it has is free.  Chunk lock. */
+uint32_t ink_chunk_dirty_units(const struct ink_chunk *chunk);
 bool ink_chunk_is_whole(const struct ink_chunk *chunk);
 
 /* Records of chunks: a spare one, or NULL (chunk lock); a new one, or NULL when there is no memory (no lock); puts one by that describes nothing, which is

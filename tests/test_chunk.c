@@ -5,6 +5,7 @@
 #include "chunk.c"
 #include "purge.c"
 #include "dirty.c"
+#include "options.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -70,9 +71,10 @@ static void assert_masks_are_true(void)
         assert_int_equal(chunk->free, chunk->owned & ~used);
         assert_int_equal(chunk->zero & ~chunk->free, 0);
         assert_int_equal(chunk->bucket, ink_chunk_bucket(chunk->free));
-        assert_int_equal(chunk->purged & ~chunk->zero, 0);
+        assert_int_equal(chunk->clean & ~chunk->free, 0);
+        assert_int_equal(chunk->purged & ~chunk->clean, 0);
         free_units += (size_t)__builtin_popcount(chunk->free);
-        dirty_units += chunk->stuck ? 0 : (size_t)__builtin_popcount(chunk->free & ~chunk->zero);
+        dirty_units += chunk->stuck ? 0 : (size_t)__builtin_popcount(chunk->free & ~chunk->clean);
     }
     assert_int_equal(ink_load_relaxed(&ink_units.free_units), free_units);
     assert_int_equal(ink_load_relaxed(&ink_units.dirty_units), dirty_units);
@@ -334,6 +336,35 @@ static void purge_excess_leaves_what_is_allowed(void **state)
         give(runs[i]);
 }
 
+/* On a huge page the first unit that is used brings memory to all others: they still read as zero, but are dirty, and can be purged. */
+static void take_of_one_unit_on_a_huge_page_makes_the_others_dirty(void **state)
+{
+    size_t fixed = ink_options.dirty_max;
+    struct ink_run *used, *other_one;
+
+    (void)state;
+    ink_options.thp = INK_THP_ALWAYS;
+    for (int round = 0; round < 2; round++) { /* fresh, and once purged */
+        used = take(1, 1);
+        *used->base = 1;
+        assert_true(used->zeroed);
+        assert_int_equal(ink_chunk_dirty_bytes(), INK_CHUNK_BYTES - INK_UNIT_BYTES);
+        other_one = take(1, 1);
+        assert_true(other_one->zeroed);
+        assert_masks_are_true();
+        ink_options.dirty_max = 0;
+        give(other_one);
+        if (round == 0)
+            give(used);
+        ink_purge_excess(me);
+        assert_int_equal(ink_chunk_dirty_bytes(), 0);
+        assert_masks_are_true();
+        ink_options.dirty_max = fixed;
+    }
+    assert_int_equal(*used->base, 1);
+    ink_options.thp = INK_THP_AUTO;
+}
+
 /* Chunks that are wholly free go first: purging a part of one costs a huge page. */
 static void purge_excess_takes_whole_chunks_first(void **state)
 {
@@ -449,7 +480,8 @@ static void take_after_scribbled_masks(void *arg)
     }
     for (int i = 0; i < 100; i++)
         UNIT_CHECK(ink_chunk_take(1 + (unsigned)i % 16, 1, other) != NULL);
-    UNIT_CHECK(ink_purge_trim(other) == 0);
+    (void)ink_purge_trim(other);
+    UNIT_CHECK(ink_chunk_dirty_bytes() == 0);
 }
 
 /* In a child that finds the lock held, the masks are made anew from what the runs say, with nothing believed to be zero. */
@@ -535,7 +567,8 @@ UNIT_MAIN(TEST(take_of_any_units_and_alignment_gives_such_a_run),
           TEST(give_without_lock_is_merged_by_the_next_holder),
           TEST(take_without_lock_maps_just_the_run), TEST(trim_of_free_chunks_unmaps_them),
           TEST(trim_of_chunk_in_use_purges_its_free_units),
-          TEST(purge_excess_leaves_what_is_allowed), TEST(purge_excess_takes_whole_chunks_first),
+          TEST(purge_excess_leaves_what_is_allowed), TEST(take_of_one_unit_on_a_huge_page_makes_the_others_dirty),
+          TEST(purge_excess_takes_whole_chunks_first),
           TEST(purge_excess_takes_parts_of_chunks_in_use),
           TEST(take_of_purged_units_lets_more_stay),
           TEST(purge_excess_of_locked_units_gives_up_once),
