@@ -9,7 +9,11 @@
 
 /* Steps 1 .. INK_CLASS_COUNT - 1 drain the list of a class each; then come the pages, a few chunks at a time: the larger the heap the more, so that the answer comes to its
  * end with about INK_COLLAPSE_STEPS slow frees. */
-enum { INK_COLLAPSE_PAGES = INK_CLASS_COUNT, INK_COLLAPSE_STEPS = 256 };
+enum {
+    INK_COLLAPSE_PAGES = INK_CLASS_COUNT,
+    INK_COLLAPSE_WANTED, /* not yet begun */
+    INK_COLLAPSE_STEPS = 256
+};
 
 _Atomic unsigned ink_collapse_next_step;
 
@@ -65,6 +69,13 @@ static unsigned ink_collapse_pages(const struct ink_turn *turn)
     return INK_COLLAPSE_PAGES;
 }
 
+void ink_collapse_want(void)
+{
+    unsigned none = 0;
+
+    (void)ink_cas_relaxed(&ink_collapse_next_step, &none, INK_COLLAPSE_WANTED);
+}
+
 void ink_collapse_step(const struct ink_turn *turn)
 {
     unsigned step;
@@ -72,12 +83,12 @@ void ink_collapse_step(const struct ink_turn *turn)
     if (ink_lock_try(&ink_collapse_course.lock, turn->me) == INK_LOCK_BUSY)
         return;
     step = ink_load_relaxed(&ink_collapse_next_step);
-    if (step >= INK_COLLAPSE_PAGES)
+    if (step == INK_COLLAPSE_WANTED || (step == 0 && ink_run_has_collapsed()))
+        step = ink_collapse_begin(turn);
+    else if (step == INK_COLLAPSE_PAGES)
         step = ink_collapse_pages(turn);
     else if (step != 0)
         step = ink_collapse_lists(step, turn);
-    else if (ink_run_has_collapsed())
-        step = ink_collapse_begin(turn);
     ink_store_relaxed(&ink_collapse_next_step, step);
     ink_lock_release(&ink_collapse_course.lock, turn->me);
 }

@@ -8,14 +8,22 @@
 #include "run.h"
 #include "turn.h"
 
+/* Asks for the same without a collapse: steps follow. */
+void ink_collapse_want(void);
+
 void ink_collapse_step(const struct ink_turn *turn);
 
 /* The next step of an answer that is under way; 0: none.  Written by whoever does a step. */
 extern INK_HIDDEN _Atomic unsigned ink_collapse_next_step;
 
+static inline bool ink_collapse_is_under_way(void)
+{
+    return ink_load_relaxed(&ink_collapse_next_step) != 0;
+}
+
 static inline bool ink_collapse_is_due(void)
 {
-    return ink_load_relaxed(&ink_collapse_next_step) != 0 || ink_run_has_collapsed();
+    return ink_collapse_is_under_way() || ink_run_has_collapsed();
 }
 
 #endif

@@ -17,6 +17,7 @@ static _Atomic size_t ink_dirty_regretted;
 static _Atomic size_t ink_dirty_peak;
 static _Atomic uint32_t ink_dirty_forgiven_ms;
 static _Atomic size_t ink_dirty_large_bytes, ink_dirty_large_live;
+static _Atomic size_t ink_dirty_large_low; /* as much as nobody needed; one that is stored late makes a little more go or stay */
 
 /* The most that has been in use lately. */
 static size_t ink_dirty_note_peak(size_t used)
@@ -99,7 +100,18 @@ size_t ink_dirty_allowed_beside(size_t chunks)
 
 void ink_dirty_add_large(size_t bytes)
 {
-    ink_add_relaxed(&ink_dirty_large_bytes, bytes);
+    size_t sum = ink_add_relaxed(&ink_dirty_large_bytes, bytes) + bytes;
+
+    if (sum < ink_load_relaxed(&ink_dirty_large_low))
+        ink_store_relaxed(&ink_dirty_large_low, sum);
+}
+
+size_t ink_dirty_take_large_low(void)
+{
+    size_t low = ink_load_relaxed(&ink_dirty_large_low), now = ink_dirty_large();
+
+    ink_store_relaxed(&ink_dirty_large_low, now);
+    return low < now ? low : now;
 }
 
 size_t ink_dirty_large(void)

@@ -37,6 +37,9 @@ size_t ink_dirty_large_in_use(void);
 void ink_dirty_add_large(size_t bytes);
 size_t ink_dirty_large(void);
 
+/* The least that their sum was since this was last called.  A glance. */
+size_t ink_dirty_take_large_low(void);
+
 /* What is in use has been raised: before the operation ends (upkeep.h), kept large blocks are given back, or free chunks as well, as far as that passes
  * ink_dirty_allowed_beside.  Under a limit always all of it.  Any thread; may be called under a lock. */
 enum ink_room { INK_ROOM_FROM_LARGE = 1, INK_ROOM_FROM_ALL = 3 };

@@ -306,6 +306,19 @@ void ink_large_make_room(void)
     }
 }
 
+void ink_large_make_fewer(size_t bytes)
+{
+    size_t before = ink_dirty_large(), stays = before > bytes ? before - bytes : 0;
+
+    while (ink_dirty_large() > stays) {
+        struct ink_large *evicted = ink_large_forget_dirty(ink_large_pop(&ink_large_dirty));
+
+        if (evicted == NULL)
+            return;
+        ink_large_give_back(evicted);
+    }
+}
+
 static void *ink_large_take_dirty(size_t mapping, size_t alignment)
 {
     size_t slack = mapping / INK_LARGE_DIRTY_SLACK;

@@ -23,6 +23,9 @@ void ink_large_recount_kept(void);
 /* Gives blocks that are kept as they were back while dirty.h allows less beside what is in use; see ink_dirty_allowed_beside. */
 void ink_large_make_room(void);
 
+/* Gives back so many bytes of the blocks that are kept as they were.  Bytes may be 0. */
+void ink_large_make_fewer(size_t bytes);
+
 /* Gives mappings that were kept back to the system.  Bytes. */
 size_t ink_large_trim(void);
 

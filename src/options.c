@@ -5,13 +5,16 @@
 #include <string.h>
 #include <unistd.h>
 
-struct ink_options ink_options = {.dirty_max = 12 * INK_MIB};
+struct ink_options ink_options = {.dirty_max = 12 * INK_MIB, .decay = 10};
 
 /* What a value may be, and so the type of its field. */
 enum ink_option_kind {
     INK_OPTION_WORD,  /* unsigned: which of the words */
     INK_OPTION_BYTES, /* size_t */
+    INK_OPTION_SECONDS, /* unsigned, at most INK_SECONDS_MAX */
 };
+
+enum { INK_SECONDS_MAX = 1000000 };
 
 struct ink_option {
     const char *name;
@@ -33,6 +36,7 @@ static const struct ink_option ink_option_table[] = {
     INK_OPTION(dirty_max, INK_OPTION_BYTES, INK_BYTES_VALUES),
     INK_OPTION(limit_soft, INK_OPTION_BYTES, INK_BYTES_VALUES),
     INK_OPTION(limit_hard, INK_OPTION_BYTES, INK_BYTES_VALUES),
+    INK_OPTION(decay, INK_OPTION_SECONDS, "SECONDS"),
 };
 
 enum { INK_OPTION_COUNT = sizeof ink_option_table / sizeof ink_option_table[0] };
@@ -96,10 +100,9 @@ static int ink_text_which(const char *text, size_t length, const char *words)
     }
 }
 
-/* A number of bytes, with K, M or G for KiB, MiB or GiB; false if it is none or too large. */
-static bool ink_text_bytes(const char *text, size_t length, size_t *bytes)
+/* A number, with one of the units behind it, of which each is 1024 times the one before; false if it is none or too large. */
+static bool ink_text_number(const char *text, size_t length, const char *units, size_t *number)
 {
-    static const char units[] = "KMG";
     const char *unit = length != 0 ? strchr(units, text[length - 1]) : NULL;
     unsigned shift = unit != NULL ? 10 * ((unsigned)(unit - units) + 1) : 0;
     size_t value = 0;
@@ -113,30 +116,34 @@ static bool ink_text_bytes(const char *text, size_t length, size_t *bytes)
             return false;
     if (value > SIZE_MAX >> shift)
         return false;
-    *bytes = value << shift;
+    *number = value << shift;
     return true;
 }
 
 /* Sets an option from the text of its value; false: that is none. */
 static bool ink_option_set(const struct ink_option *option, const char *value, size_t length)
 {
-    char *field = (char *)&ink_options + option->field;
+    void *field = (char *)&ink_options + option->field;
+    int which = -1;
+    size_t number;
 
-    if (option->kind == INK_OPTION_WORD) {
-        int which = ink_text_which(value, length, option->values);
-
-        if (which < 0)
-            return false;
-        *(unsigned *)(void *)field = (unsigned)which;
-    } else {
-        size_t bytes;
-
-        if (!ink_text_bytes(value, length, &bytes))
-            return false;
-        /* Room for sums. */
-        *(size_t *)(void *)field = bytes < SIZE_MAX / 4 ? bytes : SIZE_MAX / 4;
+    if (option->kind == INK_OPTION_WORD)
+        which = ink_text_which(value, length, option->values);
+    else if (!ink_text_number(value, length, option->kind == INK_OPTION_BYTES ? "KMG" : "", &number))
+        return false;
+    switch (option->kind) {
+    case INK_OPTION_WORD:
+        if (which >= 0)
+            *(unsigned *)field = (unsigned)which;
+        return which >= 0;
+    case INK_OPTION_BYTES:
+        *(size_t *)field = number < SIZE_MAX / 4 ? number : SIZE_MAX / 4; /* room for sums */
+        return true;
+    case INK_OPTION_SECONDS:
+        *(unsigned *)field = number < INK_SECONDS_MAX ? (unsigned)number : INK_SECONDS_MAX;
+        return true;
     }
-    return true;
+    return false;
 }
 
 static void ink_option_parse_item(const char *item, size_t length)

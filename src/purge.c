@@ -65,8 +65,7 @@ static size_t ink_purge_share(size_t allowed)
     return allowed > large ? allowed - large : 0;
 }
 
-/* No more than there was to do at first: what others free meanwhile is theirs to purge. */
-static void ink_purge_down_to(size_t bytes, struct ink_locker me)
+void ink_purge_down_to(size_t bytes, struct ink_locker me)
 {
     size_t dirty = ink_chunk_dirty_bytes(), left = dirty > bytes ? dirty - bytes : 0, purged;
     bool locked = true;

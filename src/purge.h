@@ -13,6 +13,10 @@ void ink_purge_excess(struct ink_locker me);
  * lock. */
 void ink_purge_make_room(struct ink_locker me);
 
+/* Purges free units until no more bytes are dirty, whole chunks first; no more than there was to do at first, as what others free meanwhile is theirs to
+ * purge.  Without a lock. */
+void ink_purge_down_to(size_t bytes, struct ink_locker me);
+
 /* Returns free units to the system: purges what is dirty, unmaps chunks that are wholly free.  Bytes returned. */
 size_t ink_purge_trim(struct ink_locker me);
 

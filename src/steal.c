@@ -15,7 +15,7 @@ enum { INK_STEAL_LOOKS = 64 }; /* at an owner that is busy, with a yield between
 #endif
 
 /* Set while the lock is held: what the thief knows of a record. */
-enum ink_mark { INK_MARK_NONE, INK_MARK_SET, INK_MARK_IDLE };
+enum ink_mark { INK_MARK_NONE, INK_MARK_SPARED, INK_MARK_SET, INK_MARK_IDLE };
 
 static struct ink_lock ink_steal_lock;
 
@@ -110,8 +110,7 @@ static bool ink_steal_mark_all(void)
     bool marked = false;
 
     for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next) {
-        thread->mark = INK_MARK_NONE;
-        if (ink_thread_has_a_victim(thread) && ink_thread_is_idle(thread) &&
+        if (thread->mark == INK_MARK_NONE && ink_thread_has_a_victim(thread) && ink_thread_is_idle(thread) &&
             ink_cache_mark(&thread->c1)) {
             thread->mark = INK_MARK_SET;
             marked = true;
@@ -147,6 +146,18 @@ static void ink_steal_frames(struct ink_locker me)
     ink_steal_take_all(me);
 }
 
+/* Under the lock: which threads are left alone. */
+static void ink_steal_choose(bool idle_alone)
+{
+    for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next) {
+        uint8_t turns = ink_load_relaxed(&thread->turns);
+
+        thread->mark = idle_alone && turns != thread->turns_seen ? INK_MARK_SPARED : INK_MARK_NONE;
+        if (idle_alone)
+            thread->turns_seen = turns;
+    }
+}
+
 static bool ink_steal_is_there_anybody(void)
 {
     for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next)
@@ -161,7 +172,39 @@ void ink_steal_caches(struct ink_locker me)
         ink_cache_drain_spares(&thread->c1, me);
     if (!ink_steal_is_there_anybody() || ink_lock_try(&ink_steal_lock, me) == INK_LOCK_BUSY)
         return;
+    ink_steal_choose(false);
     ink_steal_frames(me);
+    ink_lock_release(&ink_steal_lock, me);
+}
+
+/* What the bins can hold that have a frame loaded: about what can be had. */
+static size_t ink_steal_bytes(struct ink_cache *cache)
+{
+    size_t bytes = 0;
+
+    for (unsigned class = 1; class < INK_CLASS_COUNT; class ++) {
+        ink_slot_t *slot = ink_load_relaxed(&cache->cursor[class]);
+
+        if (slot != INK_NO_CURSOR)
+            bytes += (size_t)ink_size_classes[class].size * ink_size_classes[class].batch_items;
+    }
+    return bytes;
+}
+
+void ink_steal_idle_caches(size_t least, struct ink_locker me)
+{
+    size_t bytes = 0;
+
+    if (ink_lock_try(&ink_steal_lock, me) == INK_LOCK_BUSY)
+        return;
+    ink_steal_choose(true);
+    for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next)
+        if (thread->mark == INK_MARK_NONE && ink_thread_has_a_victim(thread)) {
+            ink_cache_drain_spares(&thread->c1, me);
+            bytes += ink_steal_bytes(&thread->c1);
+        }
+    if (bytes >= least)
+        ink_steal_frames(me);
     ink_lock_release(&ink_steal_lock, me);
 }
 

@@ -28,6 +28,9 @@
  * others leave at once.  Any thread; outside of any lock. */
 void ink_steal_caches(struct ink_locker me);
 
+/* The same for threads that have made no slow operation since this was last called, if they have loaded so many bytes.  One caller at a time. */
+void ink_steal_idle_caches(size_t least, struct ink_locker me);
+
 /* In the child of a fork, of a record whose thread is gone or is the only one: no thief is left. */
 void ink_steal_forget(struct ink_cache *cache);
 

@@ -80,7 +80,9 @@ struct ink_thread {
     /* Its ink_tls_cache.  May be gone when the thread is: to be read by ink_os_word_is alone. */
     _Atomic(const _Atomic intptr_t *) tls_cache;
     ink_lock_owner_t number; /* constant */
-    uint8_t mark;            /* the thief's (steal.c) */
+    _Atomic uint8_t turns;   /* slow operations, modulo 256; written by the thread, read by the thief */
+    uint8_t turns_seen;      /* the thief's (steal.c): turns at the last decay */
+    uint8_t mark;            /* the thief's */
     struct ink_thread *next; /* of all records; constant once published */
 };
 

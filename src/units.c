@@ -17,6 +17,7 @@ static struct {
     /* Written under the lock, read by anyone. */
     _Atomic size_t free_units;
     _Atomic size_t dirty_units; /* free ones that can be purged */
+    _Atomic size_t dirty_low;   /* the fewest of these there were lately; also written by whoever takes it */
 } ink_units;
 
 static _Atomic(struct ink_chunk *) ink_chunk_list;
@@ -41,6 +42,15 @@ size_t ink_units_mapped(void)
 size_t ink_chunk_dirty_bytes(void)
 {
     return ink_load_relaxed(&ink_units.dirty_units) * INK_UNIT_BYTES;
+}
+
+size_t ink_chunk_take_dirty_low(void)
+{
+    size_t low = ink_load_relaxed(&ink_units.dirty_low);
+    size_t now = ink_load_relaxed(&ink_units.dirty_units);
+
+    ink_store_relaxed(&ink_units.dirty_low, now);
+    return (low < now ? low : now) * INK_UNIT_BYTES;
 }
 
 size_t ink_chunk_used_bytes(void)
@@ -86,8 +96,10 @@ static void ink_chunk_set_free(struct ink_chunk *chunk, uint32_t free, uint32_t 
     chunk->purged &= clean;
     chunk->stuck = stuck;
     ink_store_relaxed(&ink_units.free_units, free_units + ink_units_count(free));
-    ink_store_relaxed(&ink_units.dirty_units,
-                      dirty_units + ink_units_count(ink_chunk_dirty_units(chunk)));
+    dirty_units += ink_units_count(ink_chunk_dirty_units(chunk));
+    ink_store_relaxed(&ink_units.dirty_units, dirty_units);
+    if (dirty_units < ink_load_relaxed(&ink_units.dirty_low))
+        ink_store_relaxed(&ink_units.dirty_low, dirty_units);
     ink_buckets_move(&ink_units.buckets, &chunk->node, chunk->bucket, bucket);
     chunk->bucket = (uint8_t)bucket;
 }

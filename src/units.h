@@ -142,8 +142,13 @@ struct ink_chunk *ink_chunk_first(void);
 size_t ink_units_add_mapped(size_t units);
 size_t ink_units_mapped(void);
 
-/* Bytes of free units that can be purged, and of units that are not free.  Any thread; a glance. */
+/* Bytes of free units that can be purged.  Any thread; a glance. */
 size_t ink_chunk_dirty_bytes(void);
+
+/* The least that ink_chunk_dirty_bytes was since this was last called.  A glance. */
+size_t ink_chunk_take_dirty_low(void);
+
+/* Bytes of units that are not free.  Any thread; a glance. */
 size_t ink_chunk_used_bytes(void);
 
 static inline struct ink_chunk *ink_chunk_of_run(struct ink_run *run)

@@ -4,6 +4,7 @@
 
 #include "cc.h"
 #include "collapse.h"
+#include "decay.h"
 #include "dirty.h"
 #include "turn.h"
 
@@ -13,7 +14,7 @@ void ink_upkeep(const struct ink_turn *turn);
 static inline void ink_upkeep_if_due(const struct ink_turn *turn)
 {
     if (ink_unlikely(ink_load_relaxed(&ink_dirty_room_wanted) != 0) ||
-        ink_unlikely(ink_collapse_is_due()))
+        ink_unlikely(ink_collapse_is_due()) || ink_unlikely(ink_decay_may_be_due(turn->thread)))
         ink_upkeep(turn);
 }
 

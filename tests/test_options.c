@@ -9,7 +9,7 @@
 
 #define VALID                                                                             \
     "; valid options are banner:false|true, thp:auto|always|never, dirty_max:BYTES[K|M|G], " \
-    "limit_soft:BYTES[K|M|G], limit_hard:BYTES[K|M|G]\n"
+    "limit_soft:BYTES[K|M|G], limit_hard:BYTES[K|M|G], decay:SECONDS\n"
 
 static void parse(void *text)
 {
@@ -73,17 +73,21 @@ static void parse_of_memory_options_sets_them(void **state)
 static void parse_limits(void *text)
 {
     ink_options_parse(text);
-    dprintf(STDERR_FILENO, "soft %zu, hard %zu\n", ink_options.limit_soft, ink_options.limit_hard);
+    dprintf(STDERR_FILENO, "soft %zu, hard %zu, decay %u\n", ink_options.limit_soft,
+            ink_options.limit_hard, ink_options.decay);
 }
 
-/* There is no limit unless one is asked for. */
-static void parse_of_limits_sets_them(void **state)
+/* There is no limit unless one is asked for; a time beyond all sense is a long one. */
+static void parse_of_limits_and_times_sets_them(void **state)
 {
-    static char both[] = "limit_soft:48M,limit_hard:64M";
+    static char all[] = "limit_soft:48M,limit_hard:64M,decay:3", long_time[] = "decay:9999999999";
 
     (void)state;
-    assert_string_equal(unit_child(parse_limits, NULL).text, "soft 0, hard 0\n");
-    assert_string_equal(unit_child(parse_limits, both).text, "soft 50331648, hard 67108864\n");
+    assert_string_equal(unit_child(parse_limits, NULL).text, "soft 0, hard 0, decay 10\n");
+    assert_string_equal(unit_child(parse_limits, all).text,
+                        "soft 50331648, hard 67108864, decay 3\n");
+    assert_string_equal(unit_child(parse_limits, long_time).text,
+                        "soft 0, hard 0, decay 1000000\n");
 }
 
 /* No number, no unit of ours, too much for an address: refused, and the default stays. */
@@ -91,7 +95,8 @@ static void parse_of_wrong_bytes_keeps_the_default(void **state)
 {
     static const char *const wrong[] = {"dirty_max:",   "dirty_max:M",  "dirty_max:-1",
                                         "dirty_max:1k", "dirty_max:1 ", "dirty_max:0x10",
-                                        "dirty_max:99999999999999999999", "dirty_max:99999999999G"};
+                                        "dirty_max:99999999999999999999", "dirty_max:99999999999G",
+                                        "decay:", "decay:1s", "decay:-1", "decay:1K"};
     char expected[512];
 
     (void)state;
@@ -170,7 +175,7 @@ static void parse_of_long_item_quotes_its_beginning(void **state)
 UNIT_MAIN(cmocka_unit_test(parse_of_nothing_keeps_defaults),
           cmocka_unit_test(parse_of_valid_values_sets_them),
           cmocka_unit_test(parse_of_memory_options_sets_them),
-          cmocka_unit_test(parse_of_limits_sets_them),
+          cmocka_unit_test(parse_of_limits_and_times_sets_them),
           cmocka_unit_test(parse_of_wrong_bytes_keeps_the_default),
           cmocka_unit_test(parse_of_unknown_name_lists_valid_options),
           cmocka_unit_test(parse_of_wrong_value_lists_valid_options),

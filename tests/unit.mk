@@ -23,6 +23,7 @@ ink_unit_tests = \
 	tests/test_stats \
 	tests/test_trim \
 	tests/test_limits \
+	tests/test_decay \
 	tests/test_refusals \
 	tests/race_core \
 	tests/race_steal \
@@ -62,6 +63,8 @@ tests_test_stats_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_stats_LDADD = $(INK_UNIT_LDADD)
 tests_test_limits_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_limits_LDADD = $(INK_UNIT_LDADD)
+tests_test_decay_CFLAGS = $(INK_UNIT_CFLAGS)
+tests_test_decay_LDADD = $(INK_UNIT_LDADD)
 tests_test_trim_CFLAGS = $(INK_UNIT_CFLAGS)
 tests_test_trim_LDADD = $(INK_UNIT_LDADD)
 tests_test_refusals_CFLAGS = $(INK_UNIT_CFLAGS)
