@@ -10,7 +10,10 @@
 #include "units.h"
 
 #define INK_DECAY_STEP_BYTES  ((size_t)8 * INK_MIB)
-#define INK_DECAY_CACHE_BYTES ((size_t)INK_MIB) /* less in idle caches is not worth a barrier */
+#define INK_DECAY_CACHE_BYTES ((size_t)INK_MIB) /* less in idle caches is not worth a barrier ... */
+#define INK_DECAY_LEAST_BYTES ((size_t)INK_MIB) /* ... less that is dirty no look at the clock, ... */
+
+enum { INK_DECAY_LEAST_THREADS = 32 /* ... and fewer threads hardly cache as much */ };
 
 /* Of a quantity: what has lasted. */
 struct ink_decay_least {
@@ -76,12 +79,17 @@ static void ink_decay_purge(const struct ink_turn *turn)
     size_t left = ink_load_relaxed(&ink_decay_left);
     size_t step = ink_decay_smaller(left, INK_DECAY_STEP_BYTES), dirty = ink_chunk_dirty_bytes();
 
-    if (left == 0)
-        return;
     ink_store_relaxed(&ink_decay_left, left - step);
     if (dirty == 0)
         ink_store_relaxed(&ink_decay_left, 0);
     ink_purge_down_to(dirty > step ? dirty - step : 0, turn->me);
+}
+
+static bool ink_decay_is_worthwhile(void)
+{
+    return ink_chunk_dirty_bytes() + ink_dirty_large() + ink_run_dirty_bytes() >=
+               INK_DECAY_LEAST_BYTES ||
+           ink_thread_live_count() >= INK_DECAY_LEAST_THREADS;
 }
 
 /* True for one thread when half a period has gone by. */
@@ -99,7 +107,8 @@ void ink_decay_step(const struct ink_turn *turn)
 {
     if (ink_options.decay == 0)
         return;
-    if (ink_load_relaxed(&ink_decay_left) == 0 && ink_decay_is_tick())
+    if (ink_load_relaxed(&ink_decay_left) != 0)
+        ink_decay_purge(turn);
+    else if (ink_decay_is_worthwhile() && ink_decay_is_tick())
         ink_decay_tick(turn);
-    ink_decay_purge(turn);
 }

@@ -1,6 +1,7 @@
 /* Decay: free memory that nobody has needed for options.decay seconds goes back, although as much may stay.
  *
- * There is no clock of our own: slow operations look at the system's now and then, and twice in that time one of them makes a tick (or purger.h's thread does).
+ * There is no clock of our own: slow operations look at the system's now and then, where there is something to gain, and twice in that time one of them makes a
+ * tick.
  *
  *   free units, kept large blocks   the least that was dirty during the last two half periods goes, in steps
  *   caches of idle threads          go down to the runs: of threads without a slow operation since the last tick
@@ -13,7 +14,7 @@
 #include "thread.h"
 #include "turn.h"
 
-enum { INK_DECAY_LOOK_EVERY = 16 /* slow operations of a thread */ };
+enum { INK_DECAY_LOOK_EVERY = 64 /* slow operations of a thread: a system call costs up to a microsecond */ };
 
 /* Bytes that the last tick has left to be purged; see ink_decay_step. */
 extern INK_HIDDEN _Atomic size_t ink_decay_left;
@@ -25,8 +26,8 @@ static inline bool ink_decay_may_be_due(struct ink_thread *thread)
         return true;
     if (ink_unlikely(thread == NULL))
         return false;
-    ink_store_relaxed(&thread->turns, (uint8_t)(ink_load_relaxed(&thread->turns) + 1));
-    return ink_load_relaxed(&thread->turns) % INK_DECAY_LOOK_EVERY == 0;
+    ink_store_relaxed(&thread->c1.turns, (uint8_t)(ink_load_relaxed(&thread->c1.turns) + 1));
+    return ink_load_relaxed(&thread->c1.turns) % INK_DECAY_LOOK_EVERY == 0;
 }
 
 /* Makes a tick if one is due, and purges a few MiB of what was left.  Any thread, in its turn, outside of any lock. */

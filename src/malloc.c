@@ -6,6 +6,7 @@
 #include "inkalloc.h"
 #include "options.h"
 #include "os.h"
+#include "purger.h"
 #include "sizeclass.h"
 #include "stats.h"
 #include "trim.h"
@@ -394,6 +395,9 @@ INK_EXPORT const char *inkalloc_version(void)
     return PACKAGE_VERSION;
 }
 
+static const char ink_no_purger[] =
+    "inkalloc: INKALLOC_CONF: purge_thread: the thread cannot be started; free memory decays with later calls\n";
+
 /* Everything works before this has run, and without it. */
 static __attribute__((constructor)) void ink_start(void)
 {
@@ -405,4 +409,6 @@ static __attribute__((constructor)) void ink_start(void)
     ink_options_parse(conf);
     if (ink_options.banner)
         ink_os_write(2, ink_stats_banner, strlen(ink_stats_banner));
+    if (ink_options.purge_thread && ink_options.decay != 0 && !ink_purger_start())
+        ink_os_write(2, ink_no_purger, strlen(ink_no_purger));
 }

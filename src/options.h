@@ -18,7 +18,8 @@ struct ink_options {
     /* Bytes of chunks and large blocks; 0: none.  Beyond the soft limit what is free goes back at once; what would pass the hard one is refused. */
     size_t limit_soft;
     size_t limit_hard;
-    unsigned decay; /* seconds until free memory that nobody needs goes back; 0: by time it does not */
+    unsigned decay;        /* seconds until free memory that nobody needs goes back; 0: by time it does not */
+    unsigned purge_thread; /* 1: a thread of our own sees to that where the program makes no calls */
 };
 
 /* The options in force.  Defaults until ink_options_parse has run; any thread may read. */

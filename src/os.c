@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -244,6 +245,39 @@ uint32_t ink_os_now_ms(void)
     return (uint32_t)((uint64_t)now[0] * 1000 + (uint64_t)now[1] / 1000000);
 }
 #endif
+
+#ifdef SYS_nanosleep
+void ink_os_sleep_ms(uint32_t ms)
+{
+    long time[2] = {(long)(ms / 1000), (long)(ms % 1000) * 1000000};
+
+    (void)ink_syscall(SYS_nanosleep, time, NULL);
+}
+#else
+void ink_os_sleep_ms(uint32_t ms)
+{
+    int64_t time[2] = {ms / 1000, (int64_t)(ms % 1000) * 1000000};
+
+    (void)ink_syscall(SYS_clock_nanosleep_time64, (long)CLOCK_MONOTONIC, 0L, time, NULL);
+}
+#endif
+
+/* glibc sends itself 32 and 33, musl 32 to 34: setuid in one thread would wait for a thread that blocks them. */
+void ink_os_block_signals(struct ink_os_signals *before)
+{
+    struct ink_os_signals most;
+
+    for (unsigned i = 0; i < sizeof most.words / sizeof most.words[0]; i++)
+        most.words[i] = ~0ul;
+    for (unsigned signal = 32; signal <= 34; signal++)
+        most.words[(signal - 1) / (8 * sizeof(long))] &= ~(1ul << (signal - 1) % (8 * sizeof(long)));
+    (void)ink_syscall(SYS_rt_sigprocmask, (long)SIG_SETMASK, &most, before, sizeof most);
+}
+
+void ink_os_restore_signals(const struct ink_os_signals *before)
+{
+    (void)ink_syscall(SYS_rt_sigprocmask, (long)SIG_SETMASK, before, NULL, sizeof *before);
+}
 
 void ink_os_yield(void)
 {

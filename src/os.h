@@ -52,6 +52,16 @@ void ink_os_advise_huge_pages(void *address, size_t bytes);
 /* Milliseconds of a clock that never goes back, modulo 2^32. */
 uint32_t ink_os_now_ms(void);
 
+/* Sleeps for so long, or less if a signal comes.  No cancellation point. */
+void ink_os_sleep_ms(uint32_t ms);
+
+/* Blocks the calling thread's signals but for those that the C library keeps for itself; what was blocked before is put back. */
+struct ink_os_signals { /* as the kernel has them */
+    unsigned long words[8 / sizeof(unsigned long)];
+};
+void ink_os_block_signals(struct ink_os_signals *before);
+void ink_os_restore_signals(const struct ink_os_signals *before);
+
 /* Lets another thread run. */
 void ink_os_yield(void);
 

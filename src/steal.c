@@ -150,7 +150,7 @@ static void ink_steal_frames(struct ink_locker me)
 static void ink_steal_choose(bool idle_alone)
 {
     for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next) {
-        uint8_t turns = ink_load_relaxed(&thread->turns);
+        uint8_t turns = ink_load_relaxed(&thread->c1.turns);
 
         thread->mark = idle_alone && turns != thread->turns_seen ? INK_MARK_SPARED : INK_MARK_NONE;
         if (idle_alone)

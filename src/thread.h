@@ -56,6 +56,8 @@ struct ink_cache {
     /* Slow operations until one looks at the next bin, and which that is. */
     uint8_t until_look;
     uint8_t next_look;
+    /* Of c1: slow operations, modulo 256.  Written by the thread, read by the thief. */
+    _Atomic uint8_t turns;
     /* Of c2 and c3: an operation works in it.  Exchange. */
     ink_flag_t taken;
     /* Of c1, per class: 0, or what another thread that wants the loaded frame has found in the cursor; see steal.h. */
@@ -80,7 +82,6 @@ struct ink_thread {
     /* Its ink_tls_cache.  May be gone when the thread is: to be read by ink_os_word_is alone. */
     _Atomic(const _Atomic intptr_t *) tls_cache;
     ink_lock_owner_t number; /* constant */
-    _Atomic uint8_t turns;   /* slow operations, modulo 256; written by the thread, read by the thief */
     uint8_t turns_seen;      /* the thief's (steal.c): turns at the last decay */
     uint8_t mark;            /* the thief's */
     struct ink_thread *next; /* of all records; constant once published */

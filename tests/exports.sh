@@ -72,6 +72,9 @@ calls+='|__stack_chk_(fail|guard)'
 $NM -D --undefined-only "$INK_LIB" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | grep -v -x -E "$calls" |
     absent "it calls what it should not" .
 
+$NM -A --undefined-only "$INK_STATIC_LIB" | grep -v ':purger\.o:' | absent "a thread is started elsewhere" ' [Uw] pthread_(create|detach)$'
+$NM -A --undefined-only "$INK_STATIC_LIB" | absent "threads must stay weak" ' U pthread_(create|detach)$'
+
 # B8: only what every processor of the architecture has, unless whoever built it asked for more.
 case "$CC $(grep '^C\(PP\)*FLAGS = ' "$INK_BUILDDIR/Makefile") $headers" in
 *-march* | *-mcpu* | *-mtune=native*) ;;

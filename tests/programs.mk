@@ -56,7 +56,8 @@ TESTS += $(ink_link_tests)
 EXTRA_DIST += $(ink_link_tests) tests/link_program.c tests/link_program.cc
 
 # What a program may cost at its start, and where there is little address space.
-ink_limit_tests = tests/limit_programs.sh tests/limit_startup.sh tests/limit_memory.sh tests/limit_user.sh
+ink_limit_tests = tests/limit_programs.sh tests/limit_startup.sh tests/limit_memory.sh tests/limit_user.sh \
+	tests/purge_thread.sh
 
 TESTS += $(ink_limit_tests)
-EXTRA_DIST += $(ink_limit_tests) tests/startup_probe.c
+EXTRA_DIST += $(ink_limit_tests) tests/startup_probe.c tests/purge_thread.c
