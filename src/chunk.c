@@ -30,6 +30,13 @@ static char *ink_chunk_map_memory(unsigned units, unsigned alignment, bool small
     return base;
 }
 
+/* A chunk of the pool, if the user has asked for that and there is one. */
+static char *ink_chunk_map_pooled(bool small)
+{
+    static_assert((size_t)INK_CHUNK_BYTES == INK_OS_HUGE_PAGE_BYTES, "a chunk is a huge page");
+    return ink_options.hugetlb && !small ? ink_os_map_pooled_huge_page() : NULL;
+}
+
 /* Huge pages for dense memory: not in the first chunks, where a small process touches a page here and a page there, nor in less than a huge page. */
 static void ink_chunk_advise(struct ink_chunk *chunk, unsigned units, size_t mapped)
 {
@@ -37,7 +44,9 @@ static void ink_chunk_advise(struct ink_chunk *chunk, unsigned units, size_t map
     bool huge = units == INK_CHUNK_UNITS && thp != INK_THP_NEVER &&
                 (thp == INK_THP_ALWAYS || mapped >= INK_CHUNK_SPARSE * INK_CHUNK_UNITS);
 
-    ink_store_relaxed(&chunk->huge, huge);
+    ink_store_relaxed(&chunk->huge, huge || ink_load_relaxed(&chunk->pooled));
+    if (ink_load_relaxed(&chunk->pooled))
+        return;
     if (huge)
         ink_os_advise_huge_pages(chunk->base, INK_CHUNK_BYTES);
     else
@@ -47,9 +56,12 @@ static void ink_chunk_advise(struct ink_chunk *chunk, unsigned units, size_t map
 /* A chunk of fresh memory that nobody else knows yet, in the given record: all units its own, none in the mask.  Takes no lock. */
 static bool ink_chunk_map(struct ink_chunk *chunk, unsigned units, unsigned alignment, bool small)
 {
-    unsigned got;
-    char *base = ink_chunk_map_memory(units, alignment, small, &got);
+    unsigned got = INK_CHUNK_UNITS;
+    char *base = ink_chunk_map_pooled(small);
 
+    ink_store_relaxed(&chunk->pooled, base != NULL);
+    if (base == NULL)
+        base = ink_chunk_map_memory(units, alignment, small, &got);
     if (base == NULL)
         return false;
     if (!ink_owners_open(base, (size_t)got * INK_UNIT_BYTES)) {

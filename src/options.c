@@ -37,6 +37,8 @@ static const struct ink_option ink_option_table[] = {
     INK_OPTION(limit_soft, INK_OPTION_BYTES, INK_BYTES_VALUES),
     INK_OPTION(limit_hard, INK_OPTION_BYTES, INK_BYTES_VALUES),
     INK_OPTION(decay, INK_OPTION_SECONDS, "SECONDS"),
+    INK_OPTION(purge, INK_OPTION_WORD, "dontneed|free"),
+    INK_OPTION(hugetlb, INK_OPTION_WORD, "false|true"),
     INK_OPTION(purge_thread, INK_OPTION_WORD, "false|true"),
 };
 

@@ -10,6 +10,11 @@ enum ink_thp {
     INK_THP_NEVER,
 };
 
+enum ink_purging {
+    INK_PURGING_NOW,    /* MADV_DONTNEED: the kernel has the pages at once */
+    INK_PURGING_LAZILY, /* MADV_FREE: when it needs them; until then they count as resident, and come back without a fault */
+};
+
 struct ink_options {
     unsigned banner; /* 1: print the line that names inkalloc on stderr at start */
     unsigned thp;    /* enum ink_thp: where transparent huge pages are asked for */
@@ -18,6 +23,8 @@ struct ink_options {
     /* Bytes of chunks and large blocks; 0: none.  Beyond the soft limit what is free goes back at once; what would pass the hard one is refused. */
     size_t limit_soft;
     size_t limit_hard;
+    unsigned purge;        /* enum ink_purging: how free units go back */
+    unsigned hugetlb;      /* 1: chunks come from the pool of huge pages as long as it has any */
     unsigned decay;        /* seconds until free memory that nobody needs goes back; 0: by time it does not */
     unsigned purge_thread; /* 1: a thread of our own sees to that where the program makes no calls */
 };

@@ -88,14 +88,27 @@ size_t ink_os_page_bytes(void)
 #define INK_SYS_MMAP SYS_mmap
 #endif
 
-void *ink_os_map(size_t bytes)
+static void *ink_os_map_as(size_t bytes, int flags)
 {
     /* Every argument as a long: syscall() is variadic. */
     long address = ink_syscall(INK_SYS_MMAP, 0L, bytes, (long)(PROT_READ | PROT_WRITE),
-                               (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
+                               (long)(MAP_PRIVATE | MAP_ANONYMOUS | flags), -1L, 0L);
 
     ink_os_memory_comes();
     return ink_syscall_failed(address) ? NULL : (void *)address;
+}
+
+void *ink_os_map(size_t bytes)
+{
+    return ink_os_map_as(bytes, 0);
+}
+
+/* As in linux/mman.h, which not every C library's header repeats. */
+#define INK_MAP_HUGE_2MB (21 << 26)
+
+void *ink_os_map_pooled_huge_page(void)
+{
+    return ink_os_map_as(INK_OS_HUGE_PAGE_BYTES, MAP_HUGETLB | INK_MAP_HUGE_2MB);
 }
 
 bool ink_os_map_again(void *address, size_t bytes)
@@ -216,6 +229,20 @@ bool ink_os_purge_ranges(const struct ink_os_range *ranges, unsigned count)
     for (unsigned i = 0; i < count; i++)
         zeroed = ink_os_purge(ranges[i].address, ranges[i].bytes) && zeroed;
     return zeroed;
+}
+
+#ifndef MADV_FREE
+#define MADV_FREE 8
+#endif
+
+bool ink_os_purge_lazily(const struct ink_os_range *ranges, unsigned count)
+{
+    bool taken = true;
+
+    for (unsigned i = 0; i < count; i++)
+        taken = ink_syscall(SYS_madvise, ranges[i].address, ranges[i].bytes, (long)MADV_FREE) == 0 &&
+                taken;
+    return taken;
 }
 
 void ink_os_forbid_huge_pages(void *address, size_t bytes)

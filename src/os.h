@@ -37,11 +37,19 @@ bool ink_os_purge(void *address, size_t bytes);
 /* The same for several ranges, in one system call where the kernel has it (Linux 6.13 for the calling process): each call flushes the processors'
  * address caches, which costs more than the pages.  True only if all of them are known to read as zero. */
 enum { INK_OS_RANGES_MAX = 64 };
+#define INK_OS_HUGE_PAGE_BYTES ((size_t)2 * INK_MIB)
 struct ink_os_range { /* as struct iovec */
     void *address;
     size_t bytes;
 };
 bool ink_os_purge_ranges(const struct ink_os_range *ranges, unsigned count);
+
+/* Leaves the contents of whole pages to the kernel, to be taken when it needs memory (MADV_FREE, Linux 4.5); until they are written to again, they may read as
+ * what they were or as zero.  False if it refuses some of them: these are as they were. */
+bool ink_os_purge_lazily(const struct ink_os_range *ranges, unsigned count);
+
+/* A fresh mapping of one huge page of 2 MiB from the pool that the system's administrator has set aside; NULL if there is none left.  Only as a whole can it be purged. */
+void *ink_os_map_pooled_huge_page(void);
 
 /* Never huge pages there: for memory that is touched sparsely.  A kernel without them does not mind. */
 void ink_os_forbid_huge_pages(void *address, size_t bytes);

@@ -2,6 +2,7 @@
 #include "purge.h"
 #include "chunk.h"
 #include "dirty.h"
+#include "options.h"
 #include "os.h"
 #include "units.h"
 
@@ -23,17 +24,33 @@ static unsigned ink_purge_rows(const struct ink_chunk *chunk, uint32_t units,
     return count;
 }
 
+static enum ink_units_are ink_purge_ranges(const struct ink_os_range *ranges, unsigned count,
+                                           enum ink_purging how)
+{
+    if (how == INK_PURGING_LAZILY && ink_os_purge_lazily(ranges, count))
+        return INK_UNITS_LEFT;
+    return ink_os_purge_ranges(ranges, count) ? INK_UNITS_PURGED : INK_UNITS_REFUSED;
+}
+
 /* Purges withdrawn units, and puts them back.  No lock across the system call. */
-static size_t ink_purge_units(struct ink_chunk *chunk, uint32_t units, struct ink_locker me)
+static size_t ink_purge_units(struct ink_chunk *chunk, uint32_t units, enum ink_purging how,
+                              struct ink_locker me)
 {
     struct ink_os_range ranges[INK_CHUNK_UNITS];
     unsigned count = ink_purge_rows(chunk, units, ranges);
-    bool zeroed;
+    enum ink_units_are are;
 
     ink_chunk_change_advice(chunk, units);
-    zeroed = ink_os_purge_ranges(ranges, count);
-    ink_units_put(chunk, units, zeroed ? INK_UNITS_PURGED : INK_UNITS_REFUSED, me);
-    return zeroed ? (size_t)__builtin_popcount(units) * INK_UNIT_BYTES : 0;
+    are = ink_purge_ranges(ranges, count, how);
+    ink_units_put(chunk, units, are, me);
+    return are != INK_UNITS_REFUSED ? (size_t)__builtin_popcount(units) * INK_UNIT_BYTES : 0;
+}
+
+/* A page of the pool goes back as a mapping: once purged it might not be there when it is touched again. */
+static void ink_purge_pooled(struct ink_chunk *chunk, uint32_t units, struct ink_locker me)
+{
+    if (ink_chunk_unmap(chunk, me) == 0)
+        ink_units_put(chunk, units, INK_UNITS_REFUSED, me);
 }
 
 /* Purges the dirty units of one chunk; their bytes, 0 if there is none.  *locked: false if the lock is not to be had. */
@@ -52,8 +69,10 @@ static size_t ink_purge_one(bool whole, bool *locked, struct ink_locker me)
         ink_units_withdraw(chunk, units);
     }
     ink_units_unlock(me);
-    if (chunk != NULL)
-        (void)ink_purge_units(chunk, units, me);
+    if (chunk != NULL && ink_load_relaxed(&chunk->pooled))
+        ink_purge_pooled(chunk, units, me);
+    else if (chunk != NULL)
+        (void)ink_purge_units(chunk, units, (enum ink_purging)ink_options.purge, me);
     return (size_t)__builtin_popcount(units) * INK_UNIT_BYTES;
 }
 
@@ -93,6 +112,14 @@ void ink_purge_make_room(struct ink_locker me)
     ink_purge_down_to(ink_purge_share(ink_dirty_allowed_beside(ink_chunk_used_bytes())), me);
 }
 
+/* What is to go when all is to go: what is dirty, and what was only left to the system. */
+static uint32_t ink_purge_trimmable(const struct ink_chunk *chunk, bool whole)
+{
+    if (whole)
+        return ink_load_relaxed(&chunk->owned);
+    return ink_load_relaxed(&chunk->pooled) ? 0 : chunk->free & ~(chunk->clean & chunk->zero);
+}
+
 /* False if the lock is not to be had. */
 static bool ink_purge_trim_one(struct ink_chunk *chunk, size_t *bytes, struct ink_locker me)
 {
@@ -103,17 +130,19 @@ static bool ink_purge_trim_one(struct ink_chunk *chunk, size_t *bytes, struct in
         return false;
     owned = ink_load_relaxed(&chunk->owned);
     whole = owned != 0 && chunk->free == owned;
-    units = whole ? owned : chunk->free & ~chunk->clean;
+    units = ink_purge_trimmable(chunk, whole);
     ink_units_withdraw(chunk, units);
     ink_units_unlock(me);
     if (whole) {
         size_t unmapped = ink_chunk_unmap(chunk, me);
 
         *bytes += unmapped;
-        if (unmapped == 0)
-            (void)ink_purge_units(chunk, units, me);
+        if (unmapped == 0 && ink_load_relaxed(&chunk->pooled))
+            ink_units_put(chunk, units, INK_UNITS_REFUSED, me);
+        else if (unmapped == 0)
+            (void)ink_purge_units(chunk, units, INK_PURGING_NOW, me);
     } else if (units != 0) {
-        *bytes += ink_purge_units(chunk, units, me);
+        *bytes += ink_purge_units(chunk, units, INK_PURGING_NOW, me);
     }
     return true;
 }

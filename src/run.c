@@ -701,6 +701,8 @@ bool ink_run_purge_pages_of(struct ink_chunk *chunk, struct ink_locker me)
 {
     bool purged = false;
 
+    if (ink_load_relaxed(&chunk->pooled))
+        return false;
     for (unsigned i = 0; i < INK_CHUNK_UNITS; i++) {
         enum ink_purge purge = INK_PURGE_NOTHING;
 

@@ -66,19 +66,21 @@ static unsigned ink_chunk_bucket(uint32_t free)
     return free == 0 ? INK_BUCKET_NONE : (unsigned)(__builtin_popcount(free) - 1) / 4;
 }
 
+bool ink_chunk_is_whole(const struct ink_chunk *chunk)
+{
+    return chunk->free != 0 && chunk->free == ink_load_relaxed(&chunk->owned);
+}
+
 uint32_t ink_chunk_dirty_units(const struct ink_chunk *chunk)
 {
-    return chunk->stuck ? 0 : chunk->free & ~chunk->clean;
+    if (chunk->stuck || (ink_load_relaxed(&chunk->pooled) && !ink_chunk_is_whole(chunk)))
+        return 0;
+    return chunk->free & ~chunk->clean;
 }
 
 static size_t ink_units_count(uint32_t units)
 {
     return (size_t)__builtin_popcount(units);
-}
-
-bool ink_chunk_is_whole(const struct ink_chunk *chunk)
-{
-    return chunk->free != 0 && chunk->free == ink_load_relaxed(&chunk->owned);
 }
 
 /* Every change of a chunk's masks goes through here, so that bucket and sums follow.  Chunk lock. */
@@ -230,9 +232,10 @@ void ink_units_withdraw(struct ink_chunk *chunk, uint32_t units)
 void ink_units_put(struct ink_chunk *chunk, uint32_t units, enum ink_units_are are,
                    struct ink_locker me)
 {
-    uint32_t zeroed = are != INK_UNITS_REFUSED ? units : 0;
-    /* Of a chunk on a huge page some is in use, or about to be, and with that all of it has memory. */
-    uint32_t clean = are == INK_UNITS_FRESH && ink_load_relaxed(&chunk->huge) ? 0 : zeroed;
+    uint32_t zeroed = are == INK_UNITS_FRESH || are == INK_UNITS_PURGED ? units : 0;
+    uint32_t purged = are == INK_UNITS_PURGED || are == INK_UNITS_LEFT ? units : 0;
+    /* Of a fresh chunk on a huge page some is in use, or about to be, and with that all of it has memory. */
+    uint32_t clean = are == INK_UNITS_FRESH && !ink_load_relaxed(&chunk->huge) ? units : purged;
 
     if (!ink_units_lock(me)) {
         ink_units_mark(chunk, units, INK_RUN_RETURNED);
@@ -242,7 +245,7 @@ void ink_units_put(struct ink_chunk *chunk, uint32_t units, enum ink_units_are a
     ink_units_mark(chunk, units, INK_RUN_FREE);
     ink_chunk_set_free(chunk, chunk->free | units, chunk->zero | zeroed, chunk->clean | clean,
                        are == INK_UNITS_REFUSED);
-    chunk->purged |= are == INK_UNITS_PURGED ? units : 0;
+    chunk->purged |= purged;
     ink_units_unlock(me);
 }
 

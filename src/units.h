@@ -69,6 +69,7 @@ struct ink_chunk {
     uint8_t bucket;  /* chunk lock */
     bool
         stuck; /* its pages could not be purged (locked memory); until a run is taken from it.  Chunk lock */
+    ink_flag_t pooled; /* a page from the pool: is purged as a whole or not at all; constant while mapped */
     ink_flag_t huge; /* huge pages were asked for; written by whoever changes the advice */
     /* Some run of it is RETURNED.  Set by whoever could not get the lock, cleared by whoever merges. */
     ink_flag_t some_returned;
@@ -111,6 +112,7 @@ void ink_units_withdraw(struct ink_chunk *chunk, uint32_t units);
 enum ink_units_are {
     INK_UNITS_FRESH,   /* from the system */
     INK_UNITS_PURGED,  /* known to read as zero */
+    INK_UNITS_LEFT,    /* to the system, which may take them: see ink_os_purge_lazily */
     INK_UNITS_REFUSED, /* to be purged, but the system would not */
 };
 void ink_units_put(struct ink_chunk *chunk, uint32_t units, enum ink_units_are are,

@@ -3,7 +3,7 @@
 # (ulimit), and a system that does not overcommit. What only root may set is set and restored, or left out with a word.
 
 . "${INK_SRCDIR:?}/tests/lib.sh"
-need "${CC%% *}"
+need "${CC%% *}" python3
 
 # Takes 36 MiB in small blocks, in ranges, in one block, each after the other has been freed: none of them may keep what the next one needs.
 # With an argument: takes all there is, until NULL, gives it back, and all must work again.
@@ -86,6 +86,12 @@ alive "96 MiB of address space (ulimit -v)" with_limit -v 98304 "$scratch/breath
 alive "all of 128 MiB of address space" with_limit -v 131072 "$scratch/breathe" all
 alive "all of 128 MiB of data" with_limit -d 131072 "$scratch/breathe" all
 
+# A pool of huge pages that is empty, or soon is: the rest comes from elsewhere.
+pooled() {
+    INKALLOC_CONF=hugetlb:true LD_PRELOAD=$INK_LIB "$@"
+}
+alive "hugetlb:true, whatever the pool holds" pooled "$scratch/breathe"
+
 # ---- a control group ----
 
 group=
@@ -151,6 +157,22 @@ if [ -w $file ] && [ "$room" -gt 2000 ]; then
     unset_it
 else
     say "left out: $file may not be set here, or the machine has promised all its memory"
+fi
+
+file=/proc/sys/vm/nr_hugepages
+if [ -w $file ] && grep -q '^Hugepagesize: *2048 kB' /proc/meminfo && [ "$(cat $file)" -eq 0 ]; then
+    set_it $file 8
+    pages=$(cat $file)
+    alive "hugetlb:true with $pages pages in the pool" pooled "$scratch/breathe"
+    used=$(pooled python3 -c 'held = [bytes(5000) for i in range(8000)]; print(open("/proc/self/status").read())' |
+        awk '$1 == "HugetlbPages:" { print $2 }')
+    free=$(awk '$1 == "HugePages_Free:" { print $2 }' /proc/meminfo)
+    unset_it
+    [ "$pages" -lt 4 ] || [ "${used:-0}" -ge $((pages * 2048)) ] || fail "only ${used:-0} KiB are from the pool of $pages pages"
+    [ "$free" -eq "$pages" ] || fail "$free of $pages pages are in the pool afterwards"
+    say "hugetlb:true: $used KiB from the pool"
+else
+    say "left out: $file may not be set here, or somebody uses it"
 fi
 
 file=/sys/kernel/mm/transparent_hugepage/enabled

@@ -336,6 +336,29 @@ static void purge_excess_leaves_what_is_allowed(void **state)
         give(runs[i]);
 }
 
+/* What is left to the system is no longer dirty and not known to be zero; a trim takes it for good. */
+static void purge_lazily_leaves_units_to_the_system(void **state)
+{
+    struct ink_run *runs[MANY_RUNS];
+
+    (void)state;
+    dirty_all(runs, MANY_RUNS, 16);
+    ink_options.purge = INK_PURGING_LAZILY;
+    for (int i = 1; i < MANY_RUNS; i++)
+        give(runs[i]);
+    ink_purge_down_to(0, me);
+    assert_int_equal(ink_chunk_dirty_bytes(), 0);
+    assert_masks_are_true();
+    runs[1] = take(16, 1);
+    assert_false(runs[1]->zeroed);
+    assert_true(ink_purge_trim(me) >= (size_t)(MANY_RUNS - 4) * 16 * INK_UNIT_BYTES);
+    ink_options.purge = INK_PURGING_NOW;
+    runs[2] = take(16, 1);
+    assert_true(runs[2]->zeroed);
+    assert_true(unit_is_zero(runs[2]->base, ink_run_bytes(runs[2])));
+    assert_masks_are_true();
+}
+
 /* On a huge page the first unit that is used brings memory to all others: they still read as zero, but are dirty, and can be purged. */
 static void take_of_one_unit_on_a_huge_page_makes_the_others_dirty(void **state)
 {
@@ -567,7 +590,8 @@ UNIT_MAIN(TEST(take_of_any_units_and_alignment_gives_such_a_run),
           TEST(give_without_lock_is_merged_by_the_next_holder),
           TEST(take_without_lock_maps_just_the_run), TEST(trim_of_free_chunks_unmaps_them),
           TEST(trim_of_chunk_in_use_purges_its_free_units),
-          TEST(purge_excess_leaves_what_is_allowed), TEST(take_of_one_unit_on_a_huge_page_makes_the_others_dirty),
+          TEST(purge_excess_leaves_what_is_allowed), TEST(purge_lazily_leaves_units_to_the_system),
+          TEST(take_of_one_unit_on_a_huge_page_makes_the_others_dirty),
           TEST(purge_excess_takes_whole_chunks_first),
           TEST(purge_excess_takes_parts_of_chunks_in_use),
           TEST(take_of_purged_units_lets_more_stay),

@@ -9,8 +9,8 @@
 
 #define VALID                                                                             \
     "; valid options are banner:false|true, thp:auto|always|never, dirty_max:BYTES[K|M|G], " \
-    "limit_soft:BYTES[K|M|G], limit_hard:BYTES[K|M|G], decay:SECONDS, "                                \
-    "purge_thread:false|true\n"
+    "limit_soft:BYTES[K|M|G], limit_hard:BYTES[K|M|G], decay:SECONDS, "                      \
+    "purge:dontneed|free, hugetlb:false|true, purge_thread:false|true\n"
 
 static void parse(void *text)
 {
