@@ -4,7 +4,8 @@
 #include "dirty.h"
 #include "freelist.h"
 #include "purge.h"
-#include "run.h"
+#include "run_bytes.h"
+#include "run_pages.h"
 #include "trim.h"
 
 /* Steps 1 .. INK_CLASS_COUNT - 1 drain the list of a class each; then come the pages, a few chunks at a time: the larger the heap the more, so that the answer comes to its

@@ -2,10 +2,10 @@
 #include "decay.h"
 #include "collapse.h"
 #include "dirty.h"
-#include "large.h"
+#include "large_kept.h"
 #include "os.h"
 #include "purge.h"
-#include "run.h"
+#include "run_bytes.h"
 #include "steal.h"
 #include "units.h"
 

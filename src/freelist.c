@@ -1,6 +1,7 @@
 /* The shared freelists and their bound. */
 #include "freelist.h"
 #include "run.h"
+#include "run_bytes.h"
 #include "sizeclass.h"
 
 enum {

@@ -5,206 +5,10 @@
 #include "meta.h"
 #include "os.h"
 #include "purge.h"
+#include "run_bytes.h"
+#include "run_shard.h"
 
 static_assert(INK_SMALL_MAX <= UINT16_MAX, "a run's record holds the size of an item");
-static_assert(5 * INK_UNIT_BYTES / 4096 / 2 <= INK_OS_RANGES_MAX, "rows of free pages in a run");
-
-enum {
-    INK_RUN_SHARDS = 4,
-    INK_WORD_BITS = 64,
-    INK_RUN_UNSAID_MAX = 32768, /* bytes that are added to the sum of what is out at once */
-    INK_RUN_COLLAPSE = 4,       /* so many times less than the most is a collapse */
-};
-
-struct ink_run_shard {
-    _Alignas(INK_LINE_BYTES) struct ink_lock lock;
-    struct ink_buckets buckets; /* runs with free items; lock */
-    /* Bytes not yet added to the sum of what is out, which all threads share; lock. */
-    ptrdiff_t out_unsaid;
-};
-
-struct ink_run_class {
-    struct ink_run_shard shard[INK_RUN_SHARDS];
-    /* The shard that refills use; any thread moves it on when that one's lock cannot be had. */
-    _Atomic uint8_t current;
-    _Atomic size_t bytes; /* of its runs; added to by anyone who makes or gives back one */
-};
-
-static struct ink_run_class ink_run_classes[INK_CLASS_COUNT];
-
-/* Sums over all classes, in bytes: of runs; of items that are out, in hands or caches; of pages purged under free items.  Added to once in several batches or a
- * run, by anyone.  What was on its way at a fork stays wrong in the child by a batch or a run. */
-static struct {
-    _Alignas(INK_LINE_BYTES) _Atomic size_t total;
-    _Atomic size_t out;
-    _Atomic size_t out_mark; /* the most that was out since it was last lowered */
-    _Atomic size_t purged;
-} ink_run_bytes_of;
-
-size_t ink_run_out_bytes(void)
-{
-    size_t out = ink_load_relaxed(&ink_run_bytes_of.out);
-
-    return out < SIZE_MAX - 64 * INK_MIB ? out : 0;
-}
-
-static void ink_run_add_out(ptrdiff_t bytes)
-{
-    size_t out = ink_add_relaxed(&ink_run_bytes_of.out, (size_t)bytes) + (size_t)bytes;
-
-    if (out > ink_load_relaxed(&ink_run_bytes_of.out_mark) && out < SIZE_MAX - 64 * INK_MIB)
-        ink_store_relaxed(&ink_run_bytes_of.out_mark, out);
-}
-
-static void ink_shard_publish_out(struct ink_run_shard *shard)
-{
-    ink_run_add_out(shard->out_unsaid);
-    shard->out_unsaid = 0;
-}
-
-/* Class lock. */
-static void ink_shard_count_out(struct ink_run_shard *shard, ptrdiff_t bytes)
-{
-    shard->out_unsaid += bytes;
-    if (shard->out_unsaid > INK_RUN_UNSAID_MAX || shard->out_unsaid < -INK_RUN_UNSAID_MAX)
-        ink_shard_publish_out(shard);
-}
-
-static void ink_run_count_runs(unsigned class, size_t bytes)
-{
-    ink_add_relaxed(&ink_run_bytes_of.total, bytes);
-    ink_add_relaxed(&ink_run_classes[class].bytes, bytes);
-}
-
-size_t ink_run_class_bytes(unsigned class)
-{
-    return ink_load_relaxed(&ink_run_classes[class].bytes);
-}
-
-size_t ink_run_dirty_bytes(void)
-{
-    size_t kept = ink_run_out_bytes() + ink_load_relaxed(&ink_run_bytes_of.purged);
-    size_t total = ink_load_relaxed(&ink_run_bytes_of.total);
-
-    return total > kept ? total - kept : 0;
-}
-
-bool ink_run_has_collapsed(void)
-{
-    size_t out = ink_run_out_bytes(), dirty = ink_run_dirty_bytes();
-
-    return out < ink_load_relaxed(&ink_run_bytes_of.out_mark) / INK_RUN_COLLAPSE &&
-           dirty > ink_dirty_allowed(out) / 4 &&
-           dirty + ink_chunk_dirty_bytes() > ink_dirty_allowed(out);
-}
-
-void ink_run_lower_mark(void)
-{
-    ink_store_relaxed(&ink_run_bytes_of.out_mark, ink_run_out_bytes());
-}
-
-static unsigned ink_run_words(const struct ink_run *run)
-{
-    return (ink_load_relaxed(&run->items) + INK_WORD_BITS - 1u) / INK_WORD_BITS;
-}
-
-/* Eighths of its items that are free, by which runs are sorted. */
-static unsigned ink_run_bucket(const struct ink_run *run)
-{
-    unsigned items = ink_load_relaxed(&run->items), free = run->free;
-
-    return free == 0       ? INK_BUCKET_NONE
-           : free == items ? INK_BUCKETS - 1u
-                           : free * INK_BUCKETS / items;
-}
-
-/* The least number of free items that makes up bucket + 1 eighths. */
-static uint16_t ink_run_next_step(const struct ink_run *run, unsigned bucket)
-{
-    unsigned items = ink_load_relaxed(&run->items);
-
-    return (uint16_t)(bucket == INK_BUCKET_NONE
-                          ? 1
-                          : ((bucket + 1u) * items + INK_BUCKETS - 1) / INK_BUCKETS);
-}
-
-static INK_NOINLINE void ink_run_rebucket(struct ink_run_shard *shard, struct ink_run *run)
-{
-    unsigned bucket = ink_run_bucket(run);
-
-    ink_buckets_move(&shard->buckets, &run->node, run->bucket, bucket);
-    run->bucket = (uint8_t)bucket;
-    run->next_step = ink_run_next_step(run, bucket);
-}
-
-static unsigned ink_run_count_free(const struct ink_run *run)
-{
-    _Atomic uint64_t *words = ink_load_relaxed(&run->words);
-    unsigned free = 0;
-
-    for (unsigned w = 0; w < ink_run_words(run); w++)
-        free += (unsigned)__builtin_popcountll(ink_load_relaxed(&words[w]));
-    return free;
-}
-
-/* Counts and buckets of a shard, made anew from the bitmaps. */
-static void ink_run_repair(unsigned class, unsigned shard_number)
-{
-    struct ink_run_shard *shard = &ink_run_classes[class].shard[shard_number];
-
-    shard->buckets = (struct ink_buckets){.used = 0};
-    for (struct ink_chunk *chunk = ink_chunk_first(); chunk != NULL; chunk = chunk->next)
-        for (unsigned i = 0; i < INK_CHUNK_UNITS; i++) {
-            struct ink_run *run = &chunk->run[i];
-
-            if (ink_run_state(run) != INK_RUN_CLASS || ink_load_relaxed(&run->class) != class ||
-                ink_load_relaxed(&run->shard) != shard_number)
-                continue;
-            run->free = (uint16_t)ink_run_count_free(run);
-            run->bucket = INK_BUCKET_NONE;
-            ink_run_rebucket(shard, run);
-            ink_window_set_class(run->base, ink_load_relaxed(&run->units), class);
-        }
-}
-
-static bool ink_run_locked(unsigned class, unsigned shard, enum ink_lock_answer answer)
-{
-    if (ink_unlikely(answer == INK_LOCK_STALE))
-        ink_run_repair(class, shard);
-    return answer != INK_LOCK_BUSY;
-}
-
-/* Locks a shard for a refill and tells which; -1 if none could be had. */
-static int ink_run_lock_any(unsigned class, struct ink_locker me)
-{
-    struct ink_run_class *all = &ink_run_classes[class];
-    unsigned current = ink_load_relaxed(&all->current);
-
-    if (ink_run_locked(class, current, ink_lock_take(&all->shard[current].lock, me)))
-        return (int)current;
-    for (unsigned i = 1; i < INK_RUN_SHARDS; i++) {
-        unsigned next = (current + i) % INK_RUN_SHARDS;
-
-        if (ink_run_locked(class, next, ink_lock_try(&all->shard[next].lock, me))) {
-            /* Held by what lies beneath us it is as good as ever for the others. */
-            if (!ink_lock_is_beneath(&all->shard[current].lock, me))
-                ink_store_relaxed(&all->current, (uint8_t)next);
-            return (int)next;
-        }
-    }
-    return -1;
-}
-
-/* Its pages are in use again, or the whole run is given back.  Bytes. */
-static size_t ink_run_forget_purged(struct ink_run *run)
-{
-    size_t bytes = run->purged_pages * ink_os_page_bytes();
-
-    ink_sub_relaxed(&ink_run_bytes_of.purged, bytes);
-    run->purged_pages = 0;
-    return bytes;
-}
-
 /* Moves up to wanted items of run to the frame, behind the items that it holds already.  The frame says BATCH with each item in it before the bit
  * that frees it is cleared, so that a child of a fork in between finds every item exactly once. */
 static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame, unsigned held,
@@ -215,7 +19,7 @@ static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame,
     _Atomic uint64_t *words = ink_load_relaxed(&run->words);
 
     if (ink_unlikely(run->purged_pages != 0))
-        ink_dirty_regret(ink_run_forget_purged(run), ink_chunk_used_bytes());
+        ink_dirty_regret(ink_run_set_purged(run, 0), ink_chunk_used_bytes());
     for (unsigned w = 0; w < count && held < wanted; w++) {
         uint64_t bits = ink_load_relaxed(&words[w]);
         unsigned before = held;
@@ -250,7 +54,7 @@ static unsigned ink_run_refill_shard(struct ink_run_shard *shard, struct ink_fra
         ink_run_rebucket(shard, run);
         size = run->size;
     }
-    ink_shard_count_out(shard, (ptrdiff_t)(held * size));
+    ink_run_shard_count_out(shard, (ptrdiff_t)(held * size));
     return held;
 }
 
@@ -332,18 +136,18 @@ static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, un
     if (run == NULL)
         return 0;
     run->purged_pages = 0;
-    ink_run_count_runs(class, ink_run_bytes(run));
+    ink_run_add_bytes(class, ink_run_bytes(run));
     held = ink_run_take_items(run, frame, 0, wanted);
     ink_window_set_class(run->base, ink_load_relaxed(&run->units), class);
-    number = ink_run_lock_any(class, me);
+    number = ink_run_shard_lock_any(class, me);
     ink_store_relaxed(&run->shard, (uint8_t)(number >= 0 ? number : 0));
     run->next_step = (uint16_t)(run->free + 1);
     ink_store_release(&run->state, INK_RUN_CLASS);
     if (number >= 0) {
-        struct ink_run_shard *shard = &ink_run_classes[class].shard[number];
+        struct ink_run_shard *shard = ink_run_shard_at(class, (unsigned)number);
 
         ink_run_rebucket(shard, run);
-        ink_shard_count_out(shard, (ptrdiff_t)held * run->size);
+        ink_run_shard_count_out(shard, (ptrdiff_t)held * run->size);
         ink_lock_release(&shard->lock, me);
     } else {
         ink_run_add_out((ptrdiff_t)held * run->size);
@@ -358,10 +162,9 @@ static unsigned ink_run_refill_elsewhere(unsigned class, struct ink_frame *frame
     unsigned held = 0;
 
     for (int number = 0; number < INK_RUN_SHARDS && held == 0; number++) {
-        struct ink_run_shard *shard = &ink_run_classes[class].shard[number];
+        struct ink_run_shard *shard = ink_run_shard_at(class, (unsigned)number);
 
-        if (number == except ||
-            !ink_run_locked(class, (unsigned)number, ink_lock_try(&shard->lock, me)))
+        if (number == except || !ink_run_shard_try(class, (unsigned)number, me))
             continue;
         held = ink_run_refill_shard(shard, frame, wanted);
         ink_lock_release(&shard->lock, me);
@@ -372,11 +175,11 @@ static unsigned ink_run_refill_elsewhere(unsigned class, struct ink_frame *frame
 unsigned ink_run_refill(unsigned class, struct ink_frame *frame, unsigned wanted,
                         struct ink_locker me)
 {
-    int number = ink_run_lock_any(class, me);
+    int number = ink_run_shard_lock_any(class, me);
     unsigned held = 0;
 
     if (number >= 0) {
-        struct ink_run_shard *shard = &ink_run_classes[class].shard[number];
+        struct ink_run_shard *shard = ink_run_shard_at(class, (unsigned)number);
 
         held = ink_run_refill_shard(shard, frame, wanted);
         ink_lock_release(&shard->lock, me);
@@ -424,8 +227,8 @@ struct ink_drain {
 static void ink_drain_unlock(struct ink_drain *drain)
 {
     if (drain->number >= 0) {
-        ink_shard_count_out(drain->shard,
-                            -(ptrdiff_t)(drain->put * (size_t)ink_size_classes[drain->class].size));
+        ink_run_shard_count_out(
+            drain->shard, -(ptrdiff_t)(drain->put * (size_t)ink_size_classes[drain->class].size));
         ink_lock_release(&drain->shard->lock, drain->me);
     }
     drain->number = -1;
@@ -434,16 +237,11 @@ static void ink_drain_unlock(struct ink_drain *drain)
 
 static INK_NOINLINE bool ink_drain_lock(struct ink_drain *drain, unsigned number)
 {
-    struct ink_run_shard *shard = &ink_run_classes[drain->class].shard[number];
-    enum ink_lock_answer answer;
-
     ink_drain_unlock(drain);
-    answer = drain->wait ? ink_lock_take(&shard->lock, drain->me)
-                         : ink_lock_try(&shard->lock, drain->me);
-    if (!ink_run_locked(drain->class, number, answer))
+    if (!(drain->wait ? ink_run_shard_lock : ink_run_shard_try)(drain->class, number, drain->me))
         return false;
     drain->number = (int)number;
-    drain->shard = shard;
+    drain->shard = ink_run_shard_at(drain->class, number);
     return true;
 }
 
@@ -452,8 +250,8 @@ static void ink_run_retire(struct ink_run_shard *shard, struct ink_run *run, str
 {
     ink_buckets_move(&shard->buckets, &run->node, run->bucket, INK_BUCKET_NONE);
     run->bucket = INK_BUCKET_NONE;
-    (void)ink_run_forget_purged(run);
-    ink_run_count_runs(ink_load_relaxed(&run->class), 0 - ink_run_bytes(run));
+    (void)ink_run_set_purged(run, 0);
+    ink_run_add_bytes(ink_load_relaxed(&run->class), 0 - ink_run_bytes(run));
     ink_window_set_class(run->base, ink_load_relaxed(&run->units), INK_CLASS_NONE);
     ink_store_release(&run->state, INK_RUN_RETURNED);
     ink_chunk_give(run, me);
@@ -579,140 +377,14 @@ void ink_run_trim(struct ink_locker me)
 {
     for (unsigned class = 1; class < INK_CLASS_COUNT; class ++)
         for (unsigned s = 0; s < INK_RUN_SHARDS; s++) {
-            struct ink_run_shard *shard = &ink_run_classes[class].shard[s];
+            struct ink_run_shard *shard = ink_run_shard_at(class, s);
 
-            if (!ink_run_locked(class, s, ink_lock_take(&shard->lock, me)))
+            if (!ink_run_shard_lock(class, s, me))
                 continue;
             ink_run_trim_shard(shard, me);
-            ink_shard_publish_out(shard);
+            ink_run_shard_publish_out(shard);
             ink_lock_release(&shard->lock, me);
         }
-}
-
-/* ---- pages under free items ---- */
-
-static bool ink_run_items_are_free(const struct ink_run *run, unsigned first, unsigned last)
-{
-    _Atomic uint64_t *words = ink_load_relaxed(&run->words);
-
-    for (unsigned w = first / INK_WORD_BITS; w <= last / INK_WORD_BITS; w++) {
-        uint64_t mask = ~(uint64_t)0;
-
-        if (w == first / INK_WORD_BITS)
-            mask <<= first % INK_WORD_BITS;
-        if (w == last / INK_WORD_BITS)
-            mask &= ~(uint64_t)0 >> (INK_WORD_BITS - 1 - last % INK_WORD_BITS);
-        if ((ink_load_relaxed(&words[w]) & mask) != mask)
-            return false;
-    }
-    return true;
-}
-
-/* Whether nobody has anything in the page at offset.  What lies behind the last item is nobody's. */
-static bool ink_run_page_is_free(const struct ink_run *run, size_t offset, size_t page)
-{
-    unsigned items = ink_load_relaxed(&run->items);
-    unsigned first = (unsigned)(offset / run->size);
-    unsigned last = (unsigned)((offset + page - 1) / run->size);
-
-    return first >= items || ink_run_items_are_free(run, first, last < items ? last : items - 1);
-}
-
-/* Bit n: page n of a unit of the run is free. */
-static uint32_t ink_unit_free_pages(const struct ink_run *run, size_t offset, size_t page)
-{
-    uint32_t free = 0;
-
-    for (unsigned n = 0; n < INK_UNIT_BYTES / page; n++)
-        free |= (uint32_t)ink_run_page_is_free(run, offset + n * page, page) << n;
-    return free;
-}
-
-/* Adds each row of pages to the ranges; their new number. */
-static unsigned ink_unit_add_rows(char *unit, uint32_t pages, size_t page,
-                                  struct ink_os_range *ranges, unsigned count)
-{
-    for (unsigned begin = 0, end; pages >> begin != 0; begin = end + 1) {
-        for (end = begin; (pages >> end & 1) != 0; end++)
-            continue;
-        if (end != begin)
-            ranges[count++] = (struct ink_os_range){unit + begin * page, (end - begin) * page};
-    }
-    return count;
-}
-
-enum ink_purge { INK_PURGE_NOTHING, INK_PURGE_DONE, INK_PURGE_REFUSED };
-
-/* Purges the free pages of each unit in which they are half: fewer are not worth the call, as they are scattered and the unit is not far from being
- * wholly free.  Under the class lock, system call and all: an item that is handed out meanwhile would lose what is
- * written to it, and who waits for this lock goes on to another shard. */
-static enum ink_purge ink_run_purge_pages(struct ink_run *run)
-{
-    struct ink_os_range ranges[INK_OS_RANGES_MAX];
-    size_t page = ink_os_page_bytes();
-    unsigned purged = 0, count = 0;
-
-    for (size_t offset = 0; offset < ink_run_bytes(run); offset += INK_UNIT_BYTES) {
-        uint32_t pages = ink_unit_free_pages(run, offset, page);
-
-        if ((unsigned)__builtin_popcount(pages) * page * 2 < INK_UNIT_BYTES)
-            continue;
-        purged += (unsigned)__builtin_popcount(pages);
-        count = ink_unit_add_rows(run->base + offset, pages, page, ranges, count);
-    }
-    if (count == 0)
-        return INK_PURGE_NOTHING;
-    (void)ink_run_forget_purged(run);
-    ink_chunk_expect_holes(ink_chunk_of_run(run));
-    if (!ink_os_purge_ranges(ranges, count))
-        return INK_PURGE_REFUSED;
-    run->purged_pages = (uint8_t)purged;
-    ink_add_relaxed(&ink_run_bytes_of.purged, purged * page);
-    return INK_PURGE_DONE;
-}
-
-/* Whether this class lock guards the run.  In this order: a class that is read here was stored after the run before it had ended, so the state is of this run or a
- * later one; a state CLASS was stored after the shard; and if a run of another class came in between, the second look at the class tells. */
-static bool ink_run_is_guarded_by(const struct ink_run *run, unsigned class, unsigned shard)
-{
-    return ink_load_acquire(&run->class) == class && ink_run_state(run) == INK_RUN_CLASS &&
-           ink_load_relaxed(&run->shard) == shard && ink_load_relaxed(&run->class) == class;
-}
-
-/* A run is worth it if a page's worth of items was freed since it was last purged. */
-static enum ink_purge ink_run_purge(struct ink_run *run, struct ink_locker me)
-{
-    unsigned class = ink_load_relaxed(&run->class) % INK_CLASS_SLOTS,
-             shard = ink_load_relaxed(&run->shard);
-    size_t page = ink_os_page_bytes();
-    enum ink_purge purge = INK_PURGE_NOTHING;
-
-    if (class >= INK_CLASS_COUNT || shard >= INK_RUN_SHARDS ||
-        !ink_run_locked(class, shard, ink_lock_take(&ink_run_classes[class].shard[shard].lock, me)))
-        return purge;
-    if (ink_run_is_guarded_by(run, class, shard) && run->free < ink_load_relaxed(&run->items) &&
-        (size_t)run->free * run->size >= (run->purged_pages + 1u) * page)
-        purge = ink_run_purge_pages(run);
-    ink_lock_release(&ink_run_classes[class].shard[shard].lock, me);
-    return purge;
-}
-
-bool ink_run_purge_pages_of(struct ink_chunk *chunk, struct ink_locker me)
-{
-    bool purged = false;
-
-    if (ink_load_relaxed(&chunk->pooled))
-        return false;
-    for (unsigned i = 0; i < INK_CHUNK_UNITS; i++) {
-        enum ink_purge purge = INK_PURGE_NOTHING;
-
-        if (ink_run_state(&chunk->run[i]) == INK_RUN_CLASS)
-            purge = ink_run_purge(&chunk->run[i], me);
-        if (purge == INK_PURGE_REFUSED)
-            break; /* locked memory: the chunk is left alone */
-        purged = purged || purge == INK_PURGE_DONE;
-    }
-    return purged;
 }
 
 void ink_run_sum(struct ink_run_sum sums[static INK_CLASS_SLOTS])

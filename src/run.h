@@ -4,10 +4,7 @@
  * Items travel between bitmaps and thread caches in batches:
  *
  *   refill   takes whole bitmap words, from the fullest run, lowest address first: neighbours stay together
- *   drain    puts a batch's items back; checks that each stands at an item boundary of a run of that class and is not free already
- *
- * Per class the runs are split into shards, each with its lock.  Normally one is in use; another takes its place when its lock cannot be had
- * for long.  A run belongs to one shard for as long as it lives. */
+ *   drain    puts a batch's items back; checks that each stands at an item boundary of a run of that class and is not free already */
 #ifndef INK_RUN_H
 #define INK_RUN_H
 
@@ -43,25 +40,6 @@ bool ink_run_item_is_free(const struct ink_run *run, const void *p);
 
 /* Gives wholly free runs that were kept back to the chunks. */
 void ink_run_trim(struct ink_locker me);
-
-/* Bytes of items that are out: in the program's hands, in caches, on lists.  About: each shard may be 32 KiB behind, until ink_run_trim.  Any thread. */
-size_t ink_run_out_bytes(void);
-
-/* Bytes of runs that nobody has and that may be resident: of free items, and what a run has left over.  Any thread; a glance. */
-size_t ink_run_dirty_bytes(void);
-
-/* Bytes of the runs of a class.  Any thread; a glance. */
-size_t ink_run_class_bytes(unsigned class);
-
-/* Whether so little is out, compared with the most there was since ink_run_lower_mark, that runs are likely to hold whole free pages, and more of them than
- * dirty.h allows.  A few loads. */
-bool ink_run_has_collapsed(void);
-
-/* From here on a collapse is measured against what is out now. */
-void ink_run_lower_mark(void);
-
-/* Purges whole free pages of the chunk's runs that are in use.  Whether there were any.  Any thread. */
-bool ink_run_purge_pages_of(struct ink_chunk *chunk, struct ink_locker me);
 
 /* Bytes of runs of a class and how many of their items are free, as far as can be told without locks. */
 struct ink_run_sum {

@@ -4,9 +4,10 @@
 #include "dirty.h"
 #include "freelist.h"
 #include "head.h"
-#include "large.h"
+#include "large_record.h"
 #include "meta.h"
 #include "run.h"
+#include "run_bytes.h"
 #include "sizeclass.h"
 #include "thread.h"
 

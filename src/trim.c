@@ -4,9 +4,11 @@
 #include "cache_fast.h"
 #include "chunk.h"
 #include "freelist.h"
-#include "large.h"
+#include "large_kept.h"
 #include "purge.h"
 #include "run.h"
+#include "run_bytes.h"
+#include "run_pages.h"
 #include "steal.h"
 #include "turn.h"
 

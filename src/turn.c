@@ -4,7 +4,7 @@
 #include "cache.h"
 #include "cache_fast.h"
 #include "chunk.h"
-#include "large.h"
+#include "large_kept.h"
 #include "os.h"
 #include "steal.h"
 

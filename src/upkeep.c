@@ -1,6 +1,7 @@
 /* What is due, in the order in which it brings most. */
 #include "upkeep.h"
 #include "large.h"
+#include "large_kept.h"
 #include "options.h"
 #include "purge.h"
 

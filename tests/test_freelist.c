@@ -1,8 +1,8 @@
-/* The shared freelists: what they hold, how much, and where the rest goes.
- *
- * The source of the runs stands in place of the library's object: a test holds a class lock. */
-#include "run.c"
+/* The shared freelists: what they hold, how much, and where the rest goes. */
 #include "freelist.h"
+#include "run.h"
+#include "run_bytes.h"
+#include "run_shard.h"
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,8 +1,11 @@
 /* Large blocks: mappings of their own, their records, and who may free them.
  *
- * The source itself stands in place of the library's object: tests pretend that there are a great many blocks. */
+ * The source of the records stands in place of the library's object: tests pretend that there are a great many blocks. */
 #include "dirty.c"
-#include "large.c"
+#include "large_record.c"
+#include "die.h"
+#include "large.h"
+#include "large_kept.h"
 #include "unit.h"
 
 #include <stdlib.h>

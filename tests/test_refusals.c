@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #endif
 #include "heap.h"
-#include "large.h"
+#include "large_record.h"
 #include "stats.h"
 #include "trim.h"
 #include "unit.h"

@@ -1,7 +1,9 @@
 /* Runs: items that go out once and come back once, what is found wrong with them, and what becomes of empty runs.
  *
- * The source itself stands in place of the library's object: tests hold class locks and look at buckets. */
-#include "run.c"
+ * The source of the shards stands in place of the library's object: tests hold class locks and look at buckets. */
+#include "die.h"
+#include "run.h"
+#include "run_shard.c"
 #include "unit.h"
 
 #include <stdlib.h>

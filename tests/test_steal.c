@@ -4,6 +4,7 @@
 #include "heap.h"
 #include "os.h"
 #include "run.h"
+#include "run_bytes.h"
 #include "stats.h"
 #include "trim.h"
 #include "turn.h"

@@ -1,5 +1,6 @@
 /* Trimming: what is free goes back to the system, from wherever it lies; what is in use stays. */
 #include "run.h"
+#include "run_bytes.h"
 #include "trim.h"
 #include "cache_fast.h"
 #include "freelist.h"
