@@ -1,13 +1,16 @@
-/* The origin's loop: each thread takes an item of 64 bytes, fills it, gives it back, a million times.
+/* The origin's loop: each thread takes an item of 64 bytes, fills it, gives it back, a million
+ * times.
  *
- *   index, wide, locked  one-item lists: every take and every give moves the shared head.  Items, links and their width are the same
- *                        for all three; only the head differs.
+ *   index, wide, locked  one-item lists: every take and every give moves the shared head.  Items,
+ *                        links and their width are the same for all three; only the head differs.
  *   mutex                the same list under a mutex
- *   batches              an InkFreeList whose caller holds one open batch; no thread cache, no chunk map
+ *   batches              an InkFreeList whose caller holds one open batch; no thread cache, no
+ *                        chunk map
  *   malloc               malloc and free of libinkalloc, which this program is linked with
  *
- * The rows take turns within each round, which another one begins.  Printed are medians: wall time per million pairs of each thread, as
- * the origin does, CPU time per pair (which the bounds are held by), and how often a commit failed. */
+ * The rows take turns within each round, which another one begins.  Printed are medians: wall time
+ * per million pairs of each thread, as the origin does, CPU time per pair (which the bounds are
+ * held by), and how often a commit failed. */
 #define INK_BETWEEN() ((void)bench_tries++)
 static _Thread_local unsigned long bench_tries;
 

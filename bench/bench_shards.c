@@ -1,11 +1,13 @@
 /* What sharding the shared heads would bring: bench_shards [ROUNDS].
  *
- * Threads take a batch from a stack of batches, work on it, and give it back, the stacks being 1 or 8, each on a line of its own;
- * a thread has a home stack and tries the others when it is empty.  Work 0 is the worst that can be asked of a head; work 500 ns is
- * about what a thread spends on the items of a batch before it comes back for the next.  Printed are medians over the rounds: CPU
+ * Threads take a batch from a stack of batches, work on it, and give it back, the stacks being 1 or
+ * 8, each on a line of its own; a thread has a home stack and tries the others when it is empty.
+ * Work 0 is the worst that can be asked of a head; work 500 ns is about what a thread spends on the
+ * items of a batch before it comes back for the next.  Printed are medians over the rounds: CPU
  * time and failed commits for each take and give, less the work.
  *
- * Two processors cannot show what sixty-four see; docs/benchmarks.md has the arithmetic from these figures. */
+ * Two processors cannot show what sixty-four see; docs/benchmarks.md has the arithmetic from these
+ * figures. */
 #define INK_BETWEEN() ((void)bench_tries++)
 static _Thread_local unsigned long bench_tries;
 

@@ -1,8 +1,10 @@
-/* The counters of the build that counts: cc.h's seams end here when the library is compiled with INK_COUNTING.
- * An operation is a block asked for or given back; a realloc that stays where it is, or moves a large block, is none.
+/* The counters of the build that counts: cc.h's seams end here when the library is compiled with
+ * INK_COUNTING.  An operation is a block asked for or given back; a realloc that stays where it is,
+ * or moves a large block, is none.
  *
- * Each thread counts in a cell of its own, so that counting adds no shared write to those it counts.  When the process ends, the sums
- * are appended to the file that INK_COUNTS names, as one line "operations N rmw N retries N". */
+ * Each thread counts in a cell of its own, so that counting adds no shared write to those it
+ * counts.  When the process ends, the sums are appended to the file that INK_COUNTS names, as one
+ * line "operations N rmw N retries N". */
 #include "cc.h"
 
 #include <fcntl.h>

@@ -1,12 +1,13 @@
 /* Runs one program and says what it used: measure [-l LIBRARY] FD -- PROGRAM [ARGUMENT]...
  *
- * Writes "name value" lines to the file descriptor FD: user_ns and sys_ns of the program and all of its children that it waited for,
- * wall_ns, rss_bytes (the largest of these processes), faults (without I/O), status (as in $?).  LIBRARY is preloaded into
- * the program, not into this process.
+ * Writes "name value" lines to the file descriptor FD: user_ns and sys_ns of the program and all of
+ * its children that it waited for, wall_ns, rss_bytes (the largest of these processes), faults
+ * (without I/O), status (as in $?).  LIBRARY is preloaded into the program, not into this process.
  *
- * A process of its own, and a small one, because the kernel counts towards a program's peak the memory of the process that
- * forked it, up to exec: measured from Python, no program would take less than Python does.  SIGTERM and SIGINT are handed on, so
- * that a server can be ended and still be accounted for. */
+ * A process of its own, and a small one, because the kernel counts towards a program's peak the
+ * memory of the process that forked it, up to exec: measured from Python, no program would take
+ * less than Python does.  SIGTERM and SIGINT are handed on, so that a server can be ended and still
+ * be accounted for. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

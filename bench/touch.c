@@ -1,8 +1,10 @@
-/* Touches memory once and gives it back: touch MIB; prints the CPU time of one page fault, "fault N ns".
+/* Touches memory once and gives it back: touch MIB; prints the CPU time of one page fault, "fault N
+ * ns".
  *
- * On a virtual machine the host backs a page when it is first touched, which takes many times longer than the fault that a
- * benchmark is to count.  What was touched stays backed, unless the host takes free pages back at once, as some do: then no
- * warming helps, and the figure printed says so. */
+ * On a virtual machine the host backs a page when it is first touched, which takes many times
+ * longer than the fault that a benchmark is to count.  What was touched stays backed, unless the
+ * host takes free pages back at once, as some do: then no warming helps, and the figure printed
+ * says so. */
 #include <sys/mman.h>
 
 #include "bench.h"

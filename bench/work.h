@@ -144,8 +144,8 @@ static inline char *work_block(size_t bytes)
     return p;
 }
 
-/* Fills live places with blocks, replaces that of a random one steps times, frees all: block makes the i-th of them.
- * Prints operations. */
+/* Fills live places with blocks, replaces that of a random one steps times, frees all: block makes
+ * the i-th of them.  Prints operations. */
 static inline void work_churn(size_t live, size_t steps,
                               char *(*block)(struct bench_rng *rng, size_t i))
 {

@@ -5,9 +5,9 @@
  * MiB, log-uniform; STEPS times the block of a random one is replaced and the first byte of each
  * of its pages is written.
  *
- * Most of the time is the kernel's, for page faults (16 to 30 us each on one virtual
- * machine; bench/touch says what they cost here): it depends on whether the allocator gives memory back at once, on
- * the kernel's transparent huge pages and on how a virtual machine maps its guest. */
+ * Most of the time is the kernel's, for page faults (16 to 30 us each on one virtual machine;
+ * bench/touch says what they cost here): it depends on whether the allocator gives memory back at
+ * once, on the kernel's transparent huge pages and on how a virtual machine maps its guest. */
 #include "work.h"
 
 enum { STEPS_DEFAULT = 60, LIVE_DEFAULT = 20, LIVE_MAX = 1000, BASE_BYTES = 65536, OCTAVES = 7 };

@@ -1,24 +1,32 @@
 /* What stays resident: work_memory SCENE [N].
  *
- * Each scene allocates, frees, and asks the kernel (/proc/self/smaps_rollup, /proc/self/maps) what the process still holds.  The pages
- * of the scene's own pointer arrays, and what the process held at the start, are not counted: what is left is the allocator's.
+ * Each scene allocates, frees, and asks the kernel (/proc/self/smaps_rollup, /proc/self/maps) what
+ * the process still holds.  The pages of the scene's own pointer arrays, and what the process held
+ * at the start, are not counted: what is left is the allocator's.
  *
- *   freed, asleep, exited   1 GiB (N MiB) in random blocks of 16 B to 4 KiB, all freed in random order; by the thread that took them,
- *                           or by another while the takers sleep, or after they have ended.  "resident" a second after the last free, without another
- *                           call; "trimmed" after malloc_trim(0), where there is one.
+ *   freed, asleep, exited   1 GiB (N MiB) in random blocks of 16 B to 4 KiB, all freed in random
+ *                           order; by the thread that took them, or by another while the takers
+ *                           sleep, or after they have ended.  "resident" a second after the last
+ *                           free, without another call; "trimmed" after malloc_trim(0), where there
+ *                           is one.
  *   tiny                    freed, with blocks of 16 bytes only
  *   stall                   freed, each free timed: the longest, in CPU time of the thread
  *   sparse                  nine of ten of these blocks freed at random: resident / live
- *   churn                   a server's mix for N seconds: resident / live, and the slope over the last half, in KiB a minute
- *   thousand                1000 (N) threads take and free 1 MiB in blocks of 1 KiB and sleep: bytes a thread beyond an idle thread's own
+ *   churn                   a server's mix for N seconds: resident / live, and the slope over the
+ *                           last half, in KiB a minute
+ *   thousand                1000 (N) threads take and free 1 MiB in blocks of 1 KiB and sleep:
+ *                           bytes a thread beyond an idle thread's own
  *   sleepers                100 (N) threads that have taken 64 bytes and sleep: the same
  *   sequence                100 000 (N) threads one after another: growth after the first thousand
- *   dense                   1 GiB (N MiB) in blocks of 200 bytes: share of huge pages; the CPU time is the process's
- *   growth                  one block grown by realloc from 4 bytes to 1 GiB (N MiB), by doubling and by a fifth
- *   maps                    20 GiB (N MiB) of blocks of 72 KiB to 3 MiB, never touched, every other one freed: lines of the map
+ *   dense                   1 GiB (N MiB) in blocks of 200 bytes: share of huge pages; the CPU time
+ *                           is the process's
+ *   growth                  one block grown by realloc from 4 bytes to 1 GiB (N MiB), by doubling
+ *                           and by a fifth
+ *   maps                    20 GiB (N MiB) of blocks of 72 KiB to 3 MiB, never touched, every other
+ *                           one freed: lines of the map
  *
- * See Maas et al., "Adaptive huge-page subrelease for non-moving memory allocators" (2021), for why what stays behind after a peak is
- * what large users measure. */
+ * See Maas et al., "Adaptive huge-page subrelease for non-moving memory allocators" (2021), for why
+ * what stays behind after a peak is what large users measure. */
 #include "work.h"
 
 #include <dlfcn.h>
@@ -234,8 +242,8 @@ static void sparse(size_t mib)
                  "ratio");
 }
 
-/* Long-lived blocks, replaced at random; requests of a few dozen blocks that die together; sizes that drift: the largest
- * of the day wanders between 64 bytes and 32 KiB. */
+/* Long-lived blocks, replaced at random; requests of a few dozen blocks that die together; sizes
+ * that drift: the largest of the day wanders between 64 bytes and 32 KiB. */
 enum { CHURN_LIVE = 60000, CHURN_REQUEST = 64 };
 
 struct churn_block {

@@ -1,4 +1,5 @@
-/* InkAtomicList: an intrusive versioned stack of its caller's own items.  The link is a word inside the item; a list neither allocates nor owns.
+/* InkAtomicList: an intrusive versioned stack of its caller's own items.  The link is a word inside
+ * the item; a list neither allocates nor owns.
  *
  * Who may do what at the same time:
  *
@@ -10,15 +11,17 @@
  *
  * so one thread alone does all pops, popalls and removes of a list on which items are removed.
  *
- * A late popper may still read the link of an item that somebody else has popped; what it reads is never used.  Hence an item's memory must stay
- * readable while any pop of the list is under way, and its link must not be written but by this list meanwhile, or atomically.
- * Within one list an item must stand at most once, and on one list per link at a time. */
+ * A late popper may still read the link of an item that somebody else has popped; what it reads is
+ * never used.  Hence an item's memory must stay readable while any pop of the list is under way,
+ * and its link must not be written but by this list meanwhile, or atomically.  Within one list an
+ * item must stand at most once, and on one list per link at a time. */
 #ifndef INK_ATOMICLIST_H
 #define INK_ATOMICLIST_H
 
 #include "cc.h"
 
-/* Links are addresses, which want a head that holds a whole word: wide where that is one instruction, else locked. */
+/* Links are addresses, which want a head that holds a whole word: wide where that is one
+ * instruction, else locked. */
 #if !defined(INK_LIST_HEAD) && defined(INK_WIDE_INLINE)
 #define INK_LIST_HEAD wide
 #elif !defined(INK_LIST_HEAD)
@@ -41,11 +44,12 @@ struct ink_atomiclist {
     size_t offset;    /* of the link in an item, in bytes */
 };
 
-/* Written while the item is on no list, or by remove; read by late poppers: relaxed, the head's version decides. */
+/* Written while the item is on no list, or by remove; read by late poppers: relaxed, the head's
+ * version decides. */
 typedef _Atomic uintptr_t ink_atomiclist_link_t;
 
-/* An empty list whose items carry their link, a word aligned as one, offset bytes from their beginning.  name lives as long as the list.  Before
- * any other thread knows the list. */
+/* An empty list whose items carry their link, a word aligned as one, offset bytes from their
+ * beginning.  name lives as long as the list.  Before any other thread knows the list. */
 static inline void ink_atomiclist_init(struct ink_atomiclist *list, const char *name, size_t offset)
 {
     *list = (struct ink_atomiclist){.name = name, .offset = offset};
@@ -63,7 +67,8 @@ static inline bool ink_atomiclist_empty(struct ink_atomiclist *list)
     return ink_list_top(ink_list_snapshot(&list->head)) == 0;
 }
 
-/* Puts the item on top; returns the item that was there before, NULL if there was none.  Any thread. */
+/* Puts the item on top; returns the item that was there before, NULL if there was none.  Any
+ * thread. */
 static inline void *ink_atomiclist_push(struct ink_atomiclist *list, void *item)
 {
     ink_list_snapshot_t snapshot = ink_list_snapshot(&list->head);
@@ -78,7 +83,8 @@ static inline void *ink_atomiclist_push(struct ink_atomiclist *list, void *item)
     return (void *)ink_list_top(snapshot);
 }
 
-/* Takes the item on top, its link cleared; NULL if there is none.  Any thread, but see above for lists with remove. */
+/* Takes the item on top, its link cleared; NULL if there is none.  Any thread, but see above for
+ * lists with remove. */
 static inline void *ink_atomiclist_pop(struct ink_atomiclist *list)
 {
     ink_list_snapshot_t snapshot = ink_list_snapshot(&list->head);
@@ -94,8 +100,8 @@ static inline void *ink_atomiclist_pop(struct ink_atomiclist *list)
     return (void *)ink_list_top(snapshot);
 }
 
-/* Takes all items, the one pushed last first, chained by ink_atomiclist_next; NULL if there are none.  Any thread, but see above for lists with
- * remove. */
+/* Takes all items, the one pushed last first, chained by ink_atomiclist_next; NULL if there are
+ * none.  Any thread, but see above for lists with remove. */
 static inline void *ink_atomiclist_pop_all(struct ink_atomiclist *list)
 {
     ink_list_snapshot_t snapshot = ink_list_snapshot(&list->head);
@@ -130,8 +136,9 @@ static inline void *ink_atomiclist_splice(struct ink_atomiclist *list, uintptr_t
     return NULL;
 }
 
-/* Takes this item, its link cleared, wherever it stands on the list; NULL if it is not there.  Time linear in the items above it.  The one thread that
- * does all pops, popalls and removes of the list, while others push. */
+/* Takes this item, its link cleared, wherever it stands on the list; NULL if it is not there.  Time
+ * linear in the items above it.  The one thread that does all pops, popalls and removes of the
+ * list, while others push. */
 static inline void *ink_atomiclist_remove(struct ink_atomiclist *list, void *item)
 {
     ink_list_snapshot_t snapshot = ink_list_snapshot(&list->head);

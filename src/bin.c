@@ -1,9 +1,11 @@
-/* The unusual parts of a bin's life: growing, loading a short batch, checking a young bin item by item. */
+/* The unusual parts of a bin's life: growing, loading a short batch, checking a young bin item by
+ * item. */
 #include "bin.h"
 #include "die.h"
 #include "run.h"
 
-/* Items of a full-grown frame: the class's, or fewer when there are many threads, so that what all bins can hold grows no further with their number. */
+/* Items of a full-grown frame: the class's, or fewer when there are many threads, so that what all
+ * bins can hold grows no further with their number. */
 static unsigned ink_bin_most(unsigned class)
 {
     unsigned most = ink_size_classes[class].batch_items;
@@ -41,8 +43,8 @@ INK_COLD ink_slot_t *ink_bin_settle_claim(struct ink_cache *cache, unsigned clas
     return slot;
 }
 
-/* Moves a short row to the end of the room that the bin gives it, so that frees find room too.  IDLE meanwhile: a child of a fork must not find
- * an item twice. */
+/* Moves a short row to the end of the room that the bin gives it, so that frees find room too.
+ * IDLE meanwhile: a child of a fork must not find an item twice. */
 void *ink_bin_load_short(struct ink_cache *cache, unsigned class, struct ink_frame *batch,
                          ink_slot_t *old)
 {

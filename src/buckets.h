@@ -1,5 +1,6 @@
-/* Occupancy buckets: things with something free in them, sorted roughly by how full they are, so that the fullest is found by one count of
- * trailing zeros and the emptiest are left alone to become empty.  Whoever owns the lists locks them. */
+/* Occupancy buckets: things with something free in them, sorted roughly by how full they are, so
+ * that the fullest is found by one count of trailing zeros and the emptiest are left alone to
+ * become empty.  Whoever owns the lists locks them. */
 #ifndef INK_BUCKETS_H
 #define INK_BUCKETS_H
 

@@ -45,8 +45,10 @@ static bool ink_bin_is_worth_giving(const struct ink_bin *bin, unsigned class)
     return (size_t)bin->loaded * ink_size_classes[class].size >= INK_BIN_IDLE_BYTES;
 }
 
-/* Bins shrink with disuse: now and then one is looked at, in turn, and if its cursor stands where it stood, gives back what it has.  Pairs of malloc and free may deceive; such
- * a bin is left with the little that they need.  Called where items come from runs or go there, which a program that needs no more memory does not do. */
+/* Bins shrink with disuse: now and then one is looked at, in turn, and if its cursor stands where
+ * it stood, gives back what it has.  Pairs of malloc and free may deceive; such a bin is left with
+ * the little that they need.  Called where items come from runs or go there, which a program that
+ * needs no more memory does not do. */
 static void ink_cache_look(struct ink_cache *cache, struct ink_locker me)
 {
     unsigned class;
@@ -56,7 +58,7 @@ static void ink_cache_look(struct ink_cache *cache, struct ink_locker me)
         return;
     cache->until_look = INK_LOOK_EVERY - 1;
     class = cache->next_look % (INK_CLASS_COUNT - 1) + 1;
-    cache->next_look = (uint8_t)class;
+    cache->next_look = (uint8_t) class;
     slot = ink_bin_cursor(cache, class);
     if (slot != INK_NO_CURSOR && cache->bin[class].seen == (uint32_t)(uintptr_t)slot &&
         ink_bin_is_worth_giving(&cache->bin[class], class))
@@ -64,7 +66,8 @@ static void ink_cache_look(struct ink_cache *cache, struct ink_locker me)
     cache->bin[class].seen = (uint32_t)(uintptr_t)slot;
 }
 
-/* Small at first, and again when nothing is loaded: the bin was idle, and has lost its frame to a thief. */
+/* Small at first, and again when nothing is loaded: the bin was idle, and has lost its frame to a
+ * thief. */
 static void ink_bin_begin(struct ink_bin *bin, unsigned class, const ink_slot_t *slot)
 {
     if (bin->capacity == 0 || slot == INK_NO_CURSOR)
@@ -109,7 +112,8 @@ void *ink_cache_alloc(struct ink_cache *cache, unsigned class, struct ink_locker
     return p;
 }
 
-/* Without a frame to be had, p goes straight down.  A lock that cannot be had for long costs the block. */
+/* Without a frame to be had, p goes straight down.  A lock that cannot be had for long costs the
+ * block. */
 static void ink_item_drain(unsigned class, void *p, struct ink_locker me)
 {
     ink_slot_t row[2];
@@ -130,7 +134,8 @@ void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame
     ink_cache_look(cache, me);
 }
 
-/* A young bin's spare is taken in hand first: while others may take it, it must not be looked at.  So is that of a bin that keeps none any more. */
+/* A young bin's spare is taken in hand first: while others may take it, it must not be looked at.
+ * So is that of a bin that keeps none any more. */
 static void ink_bin_overflow(struct ink_cache *cache, unsigned class, struct ink_frame *full,
                              void *p, struct ink_locker me)
 {

@@ -1,7 +1,7 @@
 /* Thread caches: what a bin does when it is empty or full, and when its thread ends.
  *
- * Every function works in a cache that the caller has taken (or whose thread is gone), so nobody else moves its cursors.  Spares change hands by exchange:
- * others may take them at any time. */
+ * Every function works in a cache that the caller has taken (or whose thread is gone), so nobody
+ * else moves its cursors.  Spares change hands by exchange: others may take them at any time. */
 #ifndef INK_CACHE_H
 #define INK_CACHE_H
 
@@ -23,13 +23,15 @@ void ink_cache_pass_on(struct ink_cache *cache, unsigned class, struct ink_frame
 void *ink_cache_alloc_single(unsigned class, struct ink_locker me);
 void ink_cache_free_single(unsigned class, void *p, struct ink_locker me);
 
-/* Sends the items of a row that no bin refers to any more down to the runs, and its frame to the pool. */
+/* Sends the items of a row that no bin refers to any more down to the runs, and its frame to the
+ * pool. */
 void ink_row_give(unsigned class, ink_slot_t *slot, struct ink_locker me);
 
 /* Gives everything in the cache back: whole batches to the shared lists, the rest to the runs. */
 void ink_cache_flush(struct ink_cache *cache, struct ink_locker me);
 
-/* Takes the batches that wait in the cache's bins and sends them down to the runs.  Any thread, for any cache. */
+/* Takes the batches that wait in the cache's bins and sends them down to the runs.  Any thread, for
+ * any cache. */
 void ink_cache_drain_spares(struct ink_cache *cache, struct ink_locker me);
 
 #endif

@@ -1,6 +1,8 @@
-/* The fast paths: what malloc and free do when the thread's bin has what they need.  No call, no lock, no read-modify-write.
+/* The fast paths: what malloc and free do when the thread's bin has what they need.  No call, no
+ * lock, no read-modify-write.
  *
- * Order within an operation (signal handlers and the snapshot of a fork see it): take the cache, move slot and cursor, put the cache back. */
+ * Order within an operation (signal handlers and the snapshot of a fork see it): take the cache,
+ * move slot and cursor, put the cache back. */
 #ifndef INK_CACHE_FAST_H
 #define INK_CACHE_FAST_H
 
@@ -8,7 +10,8 @@
 #include "map.h"
 #include "thread.h"
 
-/* What ink_tls_cache held; it holds BUSY now.  Every operation that may do more than look begins with this. */
+/* What ink_tls_cache held; it holds BUSY now.  Every operation that may do more than look begins
+ * with this. */
 static INK_ALWAYS_INLINE intptr_t ink_cache_take(void)
 {
     intptr_t taken = ink_load_relaxed(&ink_tls_cache);
@@ -18,7 +21,8 @@ static INK_ALWAYS_INLINE intptr_t ink_cache_take(void)
     return taken;
 }
 
-/* A thief (steal.h) orders what was done before by a system call, which the thread sanitizer does not know. */
+/* A thief (steal.h) orders what was done before by a system call, which the thread sanitizer does
+ * not know. */
 static INK_ALWAYS_INLINE void ink_cache_put_back(intptr_t taken)
 {
     ink_signal_fence();
@@ -28,8 +32,9 @@ static INK_ALWAYS_INLINE void ink_cache_put_back(intptr_t taken)
         ink_store_relaxed(&ink_tls_cache, taken);
 }
 
-/* The cursor of class in a cache: base is the constants' address shifted by the cache's distance, so that the constant caches and a live one are reached
- * alike.  The address is formed anew at each use, which costs nothing, rather than kept in a register. */
+/* The cursor of class in a cache: base is the constants' address shifted by the cache's distance,
+ * so that the constant caches and a live one are reached alike.  The address is formed anew at each
+ * use, which costs nothing, rather than kept in a register. */
 static INK_ALWAYS_INLINE _Atomic(ink_slot_t *) *ink_cache_cursor(uintptr_t base, size_t *class)
 {
     ink_opaque(*class);
@@ -78,8 +83,9 @@ static INK_ALWAYS_INLINE void *ink_cache_try_alloc(size_t bytes, size_t *class, 
     return ink_bin_try_alloc(constants, class, taken);
 }
 
-/* Puts p into its bin; false: then the cache is still taken, *taken says what it was, and *class is p's class or 0.  p's address alone is looked at.
- * Class 0 (foreign, misaligned, NULL, not small) has no bin, and a bin whose top is p gets no second p. */
+/* Puts p into its bin; false: then the cache is still taken, *taken says what it was, and *class is
+ * p's class or 0.  p's address alone is looked at.  Class 0 (foreign, misaligned, NULL, not small)
+ * has no bin, and a bin whose top is p gets no second p. */
 static INK_ALWAYS_INLINE bool ink_cache_try_free(void *p, size_t *class, intptr_t *taken)
 {
     const struct ink_constants *constants = &ink_constants;

@@ -6,12 +6,13 @@
 #include "os.h"
 
 enum {
-    INK_CHUNK_SPARSE =
-        16, /* the first chunks: a small process touches a page here and a page there */
+    /* The first chunks: a small process touches a page here and a page there. */
+    INK_CHUNK_SPARSE = 16,
     INK_CHUNK_TRIES = 250, /* about a second */
 };
 
-/* Maps a whole chunk, or where that cannot be had (or small is asked for) as few as units units; their number in *got. */
+/* Maps a whole chunk, or where that cannot be had (or small is asked for) as few as units units;
+ * their number in *got. */
 static char *ink_chunk_map_memory(unsigned units, unsigned alignment, bool small, unsigned *got)
 {
     char *base = small ? NULL : ink_os_map_aligned(INK_CHUNK_BYTES, INK_CHUNK_BYTES);
@@ -37,7 +38,8 @@ static char *ink_chunk_map_pooled(bool small)
     return ink_options.hugetlb && !small ? ink_os_map_pooled_huge_page() : NULL;
 }
 
-/* Huge pages for dense memory: not in the first chunks, where a small process touches a page here and a page there, nor in less than a huge page. */
+/* Huge pages for dense memory: not in the first chunks, where a small process touches a page here
+ * and a page there, nor in less than a huge page. */
 static void ink_chunk_advise(struct ink_chunk *chunk, unsigned units, size_t mapped)
 {
     unsigned thp = ink_options.thp;
@@ -53,7 +55,8 @@ static void ink_chunk_advise(struct ink_chunk *chunk, unsigned units, size_t map
         ink_os_forbid_huge_pages(chunk->base, (size_t)units * INK_UNIT_BYTES);
 }
 
-/* A chunk of fresh memory that nobody else knows yet, in the given record: all units its own, none in the mask.  Takes no lock. */
+/* A chunk of fresh memory that nobody else knows yet, in the given record: all units its own, none
+ * in the mask.  Takes no lock. */
 static bool ink_chunk_map(struct ink_chunk *chunk, unsigned units, unsigned alignment, bool small)
 {
     unsigned got = INK_CHUNK_UNITS;
@@ -77,8 +80,9 @@ static bool ink_chunk_map(struct ink_chunk *chunk, unsigned units, unsigned alig
     return true;
 }
 
-/* A run of fresh memory, its chunk described by *record (made if NULL, and NULL again once used).  small: the lock is not to be had; take no more of
- * the system than the run itself, as the rest could not be given to anyone. */
+/* A run of fresh memory, its chunk described by *record (made if NULL, and NULL again once used).
+ * small: the lock is not to be had; take no more of the system than the run itself, as the rest
+ * could not be given to anyone. */
 static struct ink_run *ink_chunk_take_fresh(struct ink_chunk **record, unsigned units,
                                             unsigned alignment, bool small, struct ink_locker me)
 {
@@ -127,8 +131,7 @@ struct ink_run *ink_chunk_take(unsigned units, unsigned alignment_units, struct 
     bool locked = false;
     size_t mapped = ink_units_mapped();
 
-    if (ink_unlikely(
-            !ink_dirty_may_take((size_t)units * INK_UNIT_BYTES, ink_chunk_used_bytes())))
+    if (ink_unlikely(!ink_dirty_may_take((size_t)units * INK_UNIT_BYTES, ink_chunk_used_bytes())))
         return NULL;
     /* Without fresh memory, the lock is worth a longer wait: there may be free units behind it. */
     for (int tries = 0; run == NULL && !locked && tries < INK_CHUNK_TRIES; tries++) {

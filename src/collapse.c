@@ -8,8 +8,9 @@
 #include "run_pages.h"
 #include "trim.h"
 
-/* Steps 1 .. INK_CLASS_COUNT - 1 drain the list of a class each; then come the pages, a few chunks at a time: the larger the heap the more, so that the answer comes to its
- * end with about INK_COLLAPSE_STEPS slow frees. */
+/* Steps 1 .. INK_CLASS_COUNT - 1 drain the list of a class each; then come the pages, a few chunks
+ * at a time: the larger the heap the more, so that the answer comes to its end with about
+ * INK_COLLAPSE_STEPS slow frees. */
 enum {
     INK_COLLAPSE_PAGES = INK_CLASS_COUNT,
     INK_COLLAPSE_WANTED, /* not yet begun */

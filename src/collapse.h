@@ -1,6 +1,7 @@
-/* After a collapse (run_bytes.h): what is cached in turn's own cache, in those of other threads (steal.h) and on the lists goes down to the runs, and whole free
- * pages between live items are purged.  In steps of about a millisecond, one at each slow free while ink_collapse_is_due, so that no single free pays for all.
- * One thread at a time; the others go on. */
+/* After a collapse (run_bytes.h): what is cached in turn's own cache, in those of other threads
+ * (steal.h) and on the lists goes down to the runs, and whole free pages between live items are
+ * purged.  In steps of about a millisecond, one at each slow free while ink_collapse_is_due, so
+ * that no single free pays for all.  One thread at a time; the others go on. */
 #ifndef INK_COLLAPSE_H
 #define INK_COLLAPSE_H
 

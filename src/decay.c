@@ -10,21 +10,24 @@
 #include "units.h"
 
 #define INK_DECAY_STEP_BYTES  ((size_t)8 * INK_MIB)
-#define INK_DECAY_CACHE_BYTES ((size_t)INK_MIB) /* less in idle caches is not worth a barrier ... */
-#define INK_DECAY_LEAST_BYTES ((size_t)INK_MIB) /* ... less that is dirty no look at the clock, ... */
-
-enum { INK_DECAY_LEAST_THREADS = 32 /* ... and fewer threads hardly cache as much */ };
+/* Less in idle caches is not worth a barrier; fewer threads hardly cache as much. */
+#define INK_DECAY_CACHE_BYTES ((size_t)INK_MIB)
+enum { INK_DECAY_LEAST_THREADS = 32 };
+/* Less that is dirty is not worth a look at the clock. */
+#define INK_DECAY_LEAST_BYTES ((size_t)INK_MIB)
 
 /* Of a quantity: what has lasted. */
 struct ink_decay_least {
-    size_t before; /* the least of the half period before the last one, less what was purged of it */
+    /* The least of the half period before the last one, less what was purged of it. */
+    size_t before;
 };
 
 _Atomic size_t ink_decay_left;
 
 static _Atomic uint32_t ink_decay_last_ms; /* of the last tick; 0: none yet */
 
-/* Of the thread that makes the tick: ticks are some time apart, and each follows a compare-and-swap of the time. */
+/* Of the thread that makes the tick: ticks are some time apart, and each follows a compare-and-swap
+ * of the time. */
 static struct {
     struct ink_decay_least units, large, pages;
     size_t residue; /* what stayed of free pages after the last answer, or came back at once */
@@ -45,7 +48,8 @@ static size_t ink_decay_lasting(struct ink_decay_least *least, size_t now)
     return lasting;
 }
 
-/* Pages between live items are purged once, and again if a quarter more than came back lies free: a program that breathes would fault them in again. */
+/* Pages between live items are purged once, and again if a quarter more than came back lies free: a
+ * program that breathes would fault them in again. */
 static void ink_decay_look_at_pages(void)
 {
     size_t dirty = ink_run_dirty_bytes(), out = ink_run_out_bytes();

@@ -1,7 +1,9 @@
-/* The one way to die: a line on stderr that names fault, function and pointer, then abort().  Allocates nothing.
+/* The one way to die: a line on stderr that names fault, function and pointer, then abort().
+ * Allocates nothing.
  *
- * Asserts come in three tiers.  INK_ASSERT stays in release builds and guards trust boundaries; INK_DEBUG_ASSERT is for
- * builds with --enable-debug; INK_PARANOID walks whole structures and is for the stress tests of such builds. */
+ * Asserts come in three tiers.  INK_ASSERT stays in release builds and guards trust boundaries;
+ * INK_DEBUG_ASSERT is for builds with --enable-debug; INK_PARANOID walks whole structures and is
+ * for the stress tests of such builds. */
 #ifndef INK_DIE_H
 #define INK_DIE_H
 
@@ -12,7 +14,8 @@
 #define INK_FAULT_INTERIOR   "interior pointer"
 #define INK_FAULT_DOUBLE     "double free"
 
-/* Prints "inkalloc: <fault> in <function>(<pointer>)" and aborts.  Any thread, any signal handler. */
+/* Prints "inkalloc: <fault> in <function>(<pointer>)" and aborts.  Any thread, any signal
+ * handler. */
 INK_NORETURN void ink_die_misuse(const char *fault, const char *function, const void *pointer);
 
 /* Prints "inkalloc: internal error: <what>" and aborts: our own state is wrong. */

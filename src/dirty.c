@@ -12,12 +12,14 @@ enum {
     INK_DIRTY_HALF_LIFE_MS = 1000
 };
 
-/* Written by whoever regrets or forgives; of two at once one may be lost, which makes a little less or more stay. */
+/* Written by whoever regrets or forgives; of two at once one may be lost, which makes a little less
+ * or more stay. */
 static _Atomic size_t ink_dirty_regretted;
 static _Atomic size_t ink_dirty_peak;
 static _Atomic uint32_t ink_dirty_forgiven_ms;
 static _Atomic size_t ink_dirty_large_bytes, ink_dirty_large_live;
-static _Atomic size_t ink_dirty_large_low; /* as much as nobody needed; one that is stored late makes a little more go or stay */
+/* As much as nobody needed; one that is stored late makes a little more go or stay. */
+static _Atomic size_t ink_dirty_large_low;
 
 /* The most that has been in use lately. */
 static size_t ink_dirty_note_peak(size_t used)
@@ -131,7 +133,8 @@ size_t ink_dirty_add_large_live(size_t bytes)
 
 _Atomic unsigned ink_dirty_room_wanted;
 
-/* Plain stores: of two wishes at once the smaller may win, and the next mapping repeats the larger. */
+/* Plain stores: of two wishes at once the smaller may win, and the next mapping repeats the
+ * larger. */
 void ink_dirty_want_room(enum ink_room room)
 {
     unsigned wanted = ink_load_relaxed(&ink_dirty_room_wanted);

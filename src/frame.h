@@ -1,15 +1,18 @@
-/* Frames: the arrays of item pointers that bins are made of and that batches travel in; and the versioned stacks of frames.
+/* Frames: the arrays of item pointers that bins are made of and that batches travel in; and the
+ * versioned stacks of frames.
  *
  *   segment (32 KiB, aligned to its size, mapped on demand, never unmapped)
  *   +--------------------+---------+---------+-- --+----------+
- *   | header: number,    | frame 2 | frame 3 | ... | frame 63 |     a frame: 64 slots, aligned to its size
+ *   | header: number,    | frame 2 | frame 3 | ... | frame 63 |
  *   | links, states, ... |         |         |     |          |
  *   +--------------------+---------+---------+-- --+----------+
  *
- * A frame is named by an index {segment | frame:6}; 0 names none.  Links and states stand in the header, so that the arrays of idle frames need
- * not be resident and a sweep over all frames reads one page per segment.
+ * A frame has 64 slots and is aligned to its size.  It is named by an index {segment | frame:6}; 0
+ * names none.  Links and states stand in the header, so that the arrays of idle frames need not be
+ * resident and a sweep over all frames reads one page per segment.
  *
- * In a frame the items stand in one row that ends with a NULL slot.  A batch's row begins at slot 0. */
+ * In a frame the items stand in one row that ends with a NULL slot.  A batch's row begins at slot
+ * 0. */
 #ifndef INK_FRAME_H
 #define INK_FRAME_H
 
@@ -25,15 +28,17 @@ enum {
     INK_SEGMENT_BYTES = INK_SEGMENT_FRAMES * INK_FRAME_BYTES,
 };
 
-/* Written by the thread that holds the frame; relaxed: a frame changes hands through a head (release, acquire). */
+/* Written by the thread that holds the frame; relaxed: a frame changes hands through a head
+ * (release, acquire). */
 typedef _Atomic(void *) ink_slot_t;
 
 struct ink_frame {
     _Alignas(INK_FRAME_BYTES) ink_slot_t slot[INK_FRAME_SLOTS];
 };
 
-/* Where a frame is, for whoever finds it in the child of a fork.  Written by the thread that holds the frame, *before* the frame leaves its
- * place, so that a BATCH on no list, spare or bin is known to be in transit. */
+/* Where a frame is, for whoever finds it in the child of a fork.  Written by the thread that holds
+ * the frame, *before* the frame leaves its place, so that a BATCH on no list, spare or bin is known
+ * to be in transit. */
 enum ink_frame_kind {
     INK_FRAME_IDLE,  /* empty: in the pool or in a thread's hand */
     INK_FRAME_BIN,   /* loaded in a bin: the cursor tells what is in it */
@@ -41,12 +46,14 @@ enum ink_frame_kind {
 };
 
 struct ink_segment {
-    /* link[n]: index of the frame under frame n on a stack; written while frame n is on none, read by poppers that may be late: relaxed,
-     * the head's version decides.  link[0] holds the segment's number. */
+    /* link[n]: index of the frame under frame n on a stack; written while frame n is on none, read
+     * by poppers that may be late: relaxed, the head's version decides.  link[0] holds the
+     * segment's number. */
     _Atomic uint32_t link[INK_SEGMENT_FRAMES];
     /* state[n]: {generation | class:6 | items:6 | kind:2} */
     _Atomic uint32_t state[INK_SEGMENT_FRAMES];
-    /* depth[n]: frames on the stack from frame n down.  Written like link[n], and true whenever link[n] is. */
+    /* depth[n]: frames on the stack from frame n down.  Written like link[n], and true whenever
+     * link[n] is. */
     _Atomic uint32_t depth[INK_SEGMENT_FRAMES];
 };
 
@@ -60,8 +67,8 @@ enum {
     INK_STATE_GENERATION_SHIFT = 14,
 };
 
-/* number -> segment, in two levels.  Published by release, read by acquire, never removed.  A number that was taken and never published (no
- * memory, or a fork in between) stays NULL. */
+/* Number -> segment, in two levels.  Published by release, read by acquire, never removed.  A
+ * number that was taken and never published (no memory, or a fork in between) stays NULL. */
 typedef _Atomic(struct ink_segment *) ink_segment_slot_t;
 extern INK_HIDDEN _Atomic(ink_segment_slot_t *) ink_segment_root[INK_SEGMENT_ROOT];
 
@@ -147,7 +154,8 @@ struct ink_stack {
     _Alignas(INK_LINE_BYTES) struct ink_head head;
 };
 
-/* Of the stack whose top frame has this index.  May be of a frame that has just been popped: then the commit that relies on it fails. */
+/* Of the stack whose top frame has this index.  May be of a frame that has just been popped: then
+ * the commit that relies on it fails. */
 static inline unsigned ink_frame_depth(uint32_t index)
 {
     struct ink_frame *frame;
@@ -183,8 +191,9 @@ static inline void ink_stack_push(struct ink_stack *stack, struct ink_frame *fra
     (void)ink_stack_push_below(stack, frame, UINT32_MAX);
 }
 
-/* The frame on top, or NULL.  The link may be read late, of a frame that somebody else has popped and pushed elsewhere: the segment is mapped for
- * ever, the read is atomic, and the version makes the commit fail. */
+/* The frame on top, or NULL.  The link may be read late, of a frame that somebody else has popped
+ * and pushed elsewhere: the segment is mapped for ever, the read is atomic, and the version makes
+ * the commit fail. */
 static inline struct ink_frame *ink_stack_pop(struct ink_stack *stack)
 {
     ink_head_snapshot_t snapshot = ink_head_snapshot(&stack->head);

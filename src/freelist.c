@@ -6,17 +6,19 @@
 
 enum {
     INK_FREELIST_PAGE_BYTES = 4096,
-    INK_FREELIST_BOUND_MIN =
-        2, /* batches: a producer and a consumer meet there whatever else there is */
+    /* Batches: a producer and a consumer meet there whatever else there is. */
+    INK_FREELIST_BOUND_MIN = 2,
     INK_FREELIST_STEP = 4,
     INK_FREELIST_SHARE = 8,
 };
 
-/* What the batches of all lists may pin together: a fixed part or a share of what is out, whichever is more. */
+/* What the batches of all lists may pin together: a fixed part or a share of what is out, whichever
+ * is more. */
 #define INK_FREELIST_PINNED_MIN ((size_t)4 * INK_MIB)
 #define INK_FREELIST_PINNED_MAX ((size_t)64 * INK_MIB)
 
-/* What one batch pins: each cached item may keep a page of its own resident, however small it is. */
+/* What one batch pins: each cached item may keep a page of its own resident, however small it
+ * is. */
 #define INK_FREELIST_WEIGHT(class, size, below)                                       \
     [class] = ((size) > INK_FREELIST_PAGE_BYTES ? (size) : INK_FREELIST_PAGE_BYTES) * \
               INK_BATCH_ITEMS(size),
@@ -71,8 +73,9 @@ void ink_freelists_set_narrow(bool narrow)
             ink_store_relaxed(&ink_freelists[class].bound, INK_FREELIST_BOUND_MIN);
 }
 
-/* Room for more batches on the list of class if all lists together leave some: twice as many, as what a list has never needed it should not keep; in short
- * steps where only the small number of its runs keeps it from pinning too much. */
+/* Room for more batches on the list of class if all lists together leave some: twice as many, as
+ * what a list has never needed it should not keep; in short steps where only the small number of
+ * its runs keeps it from pinning too much. */
 static void ink_freelist_widen(unsigned class)
 {
     size_t budget = ink_load_relaxed(&ink_freelists_narrow) ? 0 : ink_freelists_budget();
@@ -88,7 +91,8 @@ static void ink_freelist_widen(unsigned class)
                       (uint32_t)(bound > INK_FREELIST_BOUND_MIN ? bound : INK_FREELIST_BOUND_MIN));
 }
 
-/* Drains the batch to the runs; what could not be drained moves to its first slots and stays a batch.  True if it is empty, and IDLE. */
+/* Drains the batch to the runs; what could not be drained moves to its first slots and stays a
+ * batch.  True if it is empty, and IDLE. */
 static bool ink_batch_drain(unsigned class, struct ink_frame *batch, bool wait,
                             struct ink_locker me)
 {
@@ -151,7 +155,8 @@ unsigned ink_freelist_depth(unsigned class)
     return ink_stack_depth(&ink_freelists[class].stack);
 }
 
-/* Walks links that others may be rewriting: frames are always readable, and the depth bounds the walk. */
+/* Walks links that others may be rewriting: frames are always readable, and the depth bounds the
+ * walk. */
 size_t ink_freelist_items(unsigned class)
 {
     size_t items = 0;

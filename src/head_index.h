@@ -1,13 +1,14 @@
-/* Head tier "index": {version:32 | index:32} in one 64-bit word.  No double-width compare-and-swap, no assumption on the
- * width of addresses: an index names a node in memory that the allocator owns for ever.  See head.h for the interface. */
+/* Head tier "index": {version:32 | index:32} in one 64-bit word.  No double-width compare-and-swap,
+ * no assumption on the width of addresses: an index names a node in memory that the allocator owns
+ * for ever.  See head.h for the interface. */
 #ifndef INK_HEAD_INDEX_H
 #define INK_HEAD_INDEX_H
 
 #include "cc.h"
 
 struct ink_index_head {
-    /* Written by any thread through the two commits; read by any thread.  A push releases the node it puts on top;
-     * snapshot and pop acquire it. */
+    /* Written by any thread through the two commits; read by any thread.  A push releases the node
+     * it puts on top; snapshot and pop acquire it. */
     _Alignas(8) _Atomic uint64_t word;
 };
 
@@ -37,7 +38,8 @@ static inline bool ink_index_commit_pop(struct ink_index_head *head, ink_index_s
 {
     uint64_t version = (*snapshot >> 32) + 1;
 
-    /* Linearises here.  Acquire on failure as well: the renewed snapshot's top is about to be looked at. */
+    /* Linearises here.  Acquire on failure as well: the renewed snapshot's top is about to be
+     * looked at. */
     return ink_cas_acquire(&head->word, snapshot, version << 32 | next);
 }
 

@@ -1,10 +1,12 @@
-/* Head tier "locked": every change is made under a lock, on any machine, without a compare-and-swap wider than 32 bits.  A link may be any word.
- * See head.h for the interface.
+/* Head tier "locked": every change is made under a lock, on any machine, without a compare-and-swap
+ * wider than 32 bits.  A link may be any word.  See head.h for the interface.
  *
- * The lock is one of lock.h, so a fork cannot leave it held.  What this tier cannot promise, and the index does:
+ * The lock is one of lock.h, so a fork cannot leave it held.  What this tier cannot promise, and
+ * the index does:
  *   - progress while a thread is preempted inside a commit: the others wait for it;
- *   - malloc and free from a signal handler that interrupted a commit of the same thread: it waits for ever, and if it has forked, in the
- *     child it takes the lock over and the node that the interrupted commit takes too;
+ *   - malloc and free from a signal handler that interrupted a commit of the same thread: it waits
+ *     for ever, and if it has forked, in the child it takes the lock over and the node that the
+ *     interrupted commit takes too;
  *   - a jump (siglongjmp) out of a handler that interrupted a commit: the lock stays held. */
 #ifndef INK_HEAD_LOCKED_H
 #define INK_HEAD_LOCKED_H
@@ -26,7 +28,8 @@ typedef struct {
     ink_locked_link_t top;
 } ink_locked_snapshot_t;
 
-/* Heads are older than thread records, so whoever holds one has no name: any other generation's word is stale, no word of this one is. */
+/* Heads are older than thread records, so whoever holds one has no name: any other generation's
+ * word is stale, no word of this one is. */
 static const struct ink_locker ink_locked_holder = {.owner = INK_LOCK_ANONYMOUS,
                                                     .outermost = false};
 

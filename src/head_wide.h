@@ -1,11 +1,16 @@
-/* Head tier "wide": {version | link} in two machine words, changed by a double-width compare-and-swap.  A link may be any word, a pointer
- * too, and on 64 bits the version does not come round.  See head.h for the interface.
+/* Head tier "wide": {version | link} in two machine words, changed by a double-width
+ * compare-and-swap.  A link may be any word, a pointer too, and on 64 bits the version does not
+ * come round.  See head.h for the interface.
  *
- * configure finds out by linking how this machine and compiler do it, one way for all accesses of a build:
- *   INK_WIDE_INLINE     the instruction itself, by __sync (gcc never inlines the C11 form).  Snapshots are two plain loads.  Not under the
- *                       thread sanitizer, which makes of the instruction a lock and two stores.
- *   INK_WIDE_LIBATOMIC  calls into libatomic, loads included: it may take a lock, which a plain load would not respect.
- * On x86-64 the instruction is cmpxchg16b: every processor since 2006, not the baseline of the architecture. */
+ * configure finds out by linking how this machine and compiler do it, one way for all accesses of a
+ * build:
+ *   INK_WIDE_INLINE     the instruction itself, by __sync (gcc never inlines the C11 form).
+ *                       Snapshots are two plain loads.  Not under the thread sanitizer, which makes
+ *                       of the instruction a lock and two stores.
+ *   INK_WIDE_LIBATOMIC  calls into libatomic, loads included: it may take a lock, which a plain
+ *                       load would not respect.
+ * On x86-64 the instruction is cmpxchg16b: every processor since 2006, not the baseline of the
+ * architecture. */
 #ifndef INK_HEAD_WIDE_H
 #define INK_HEAD_WIDE_H
 
@@ -48,12 +53,14 @@ enum { INK_WIDE_TOP = 1, INK_WIDE_VERSION = 0 };
 #endif
 
 struct ink_wide_head {
-    /* Top and version.  Written by any thread, both at once, through the two commits; each half read by any thread. */
+    /* Top and version.  Written by any thread, both at once, through the two commits; each half
+     * read by any thread. */
     _Alignas(sizeof(ink_wide_pair_t)) _Atomic uintptr_t half[2];
 };
 
-/* The version first: if a removal comes between the two loads, the commit finds another version.  (Top first could pair a top of before the
- * removal with the version after it, and the old link would be believed.) */
+/* The version first: if a removal comes between the two loads, the commit finds another version.
+ * (Top first could pair a top of before the removal with the version after it, and the old link
+ * would be believed.) */
 static inline ink_wide_snapshot_t ink_wide_snapshot(struct ink_wide_head *head)
 {
     uintptr_t version = ink_load_acquire(&head->half[INK_WIDE_VERSION]);
@@ -62,8 +69,8 @@ static inline ink_wide_snapshot_t ink_wide_snapshot(struct ink_wide_head *head)
                                  .top = ink_load_acquire(&head->half[INK_WIDE_TOP])};
 }
 
-/* Linearises here; releases and acquires.  A failed instruction may have read the two words at two moments (aarch64), so the renewed
- * snapshot is read anew, version first. */
+/* Linearises here; releases and acquires.  A failed instruction may have read the two words at two
+ * moments (aarch64), so the renewed snapshot is read anew, version first. */
 static inline bool ink_wide_commit(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot,
                                    uintptr_t version, ink_wide_link_t top)
 {
@@ -123,7 +130,8 @@ static inline bool ink_wide_commit_pop(struct ink_wide_head *head, ink_wide_snap
     return ink_wide_commit(head, snapshot, snapshot->version + 1, next);
 }
 
-/* The whole pair, though top alone would do for the link: what else the pusher derived from the old top (a depth) must still be true. */
+/* The whole pair, though top alone would do for the link: what else the pusher derived from the old
+ * top (a depth) must still be true. */
 static inline bool ink_wide_commit_push(struct ink_wide_head *head, ink_wide_snapshot_t *snapshot,
                                         ink_wide_link_t node)
 {

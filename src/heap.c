@@ -18,8 +18,10 @@
 
 #include <string.h>
 
-/* What no kernel gives without being asked by a hint: on 64 bits 512 TiB in one piece.  It is refused without asking the system, and above all without the trim that
- * follows a refusal, which would cost programs that probe for sizes their caches.  On 32 bits rounding up to pages or units must not pass PTRDIFF_MAX. */
+/* What no kernel gives without being asked by a hint: on 64 bits 512 TiB in one piece.  It is
+ * refused without asking the system, and above all without the trim that follows a refusal, which
+ * would cost programs that probe for sizes their caches.  On 32 bits rounding up to pages or units
+ * must not pass PTRDIFF_MAX. */
 #define INK_HEAP_BYTES_MAX (((size_t)1 << (INK_POINTER_BITS == 64 ? 49 : 31)) - 2 * INK_MIB)
 
 /* ---- what M_PERTURB asks for: done in turns alone ---- */
@@ -28,13 +30,15 @@ void ink_heap_perturb(int value)
 {
     struct ink_turn turn;
 
-    /* Not 0 whatever the byte is.  One word, so that two callers, or a handler in one, leave what one of them asked for. */
+    /* Not 0 whatever the byte is.  One word, so that two callers, or a handler in one, leave what
+     * one of them asked for. */
     ink_store_relaxed(&ink_turn_always, value == 0 ? 0 : 256u | ((unsigned)value & 255));
     turn = ink_turn_begin(ink_cache_take());
     ink_turn_end(&turn);
 }
 
-/* All that may be used: a realloc that stays in the block, or moves all of it, must not show what was there before. */
+/* All that may be used: a realloc that stays in the block, or moves all of it, must not show what
+ * was there before. */
 static inline void *ink_perturb_new(void *p)
 {
     unsigned perturb = ink_load_relaxed(&ink_turn_always);
@@ -350,8 +354,8 @@ static void *ink_heap_move(void *p, size_t usable, size_t bytes)
     return moved;
 }
 
-/* A large block that stays large grows and shrinks without a copy; if the kernel will not (the program has changed the protection or the advice of a part
- * of it), with one. */
+/* A large block that stays large grows and shrinks without a copy; if the kernel will not (the
+ * program has changed the protection or the advice of a part of it), with one. */
 static void *ink_large_resize(void *p, size_t usable, size_t bytes)
 {
     const char *fault;

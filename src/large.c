@@ -28,7 +28,8 @@ static void ink_large_publish(struct ink_large *large, void *address, size_t byt
     ink_store_release(&large->place, (uintptr_t)address | INK_LARGE_LIVE);
 }
 
-/* At least a unit: then no two blocks begin in the same one, and an owner word leads to one record. */
+/* At least a unit: then no two blocks begin in the same one, and an owner word leads to one
+ * record. */
 static size_t ink_large_mapping_bytes(size_t bytes)
 {
     return bytes < INK_UNIT_BYTES ? (size_t)INK_UNIT_BYTES
@@ -51,7 +52,8 @@ size_t ink_large_used_bytes(void)
     return ink_chunk_used_bytes() + ink_dirty_large_in_use();
 }
 
-/* Like chunks, not where a small process touches a page here and a page there.  used: what is in use with this block. */
+/* Like chunks, not where a small process touches a page here and a page there.  used: what is in
+ * use with this block. */
 static void ink_large_advise(void *address, size_t mapping, size_t used)
 {
     unsigned thp = ink_options.thp;
@@ -161,7 +163,8 @@ size_t ink_large_usable(const void *p)
     return ink_load_relaxed(&large->bytes);
 }
 
-/* Lets the kernel move the mapping, with a leaf in hand for the owner word of a place that cannot be known before. */
+/* Lets the kernel move the mapping, with a leaf in hand for the owner word of a place that cannot
+ * be known before. */
 static void *ink_large_move(void *p, size_t old, size_t mapping)
 {
     struct ink_leaf *leaf = ink_leaf_take();

@@ -22,7 +22,8 @@ static bool ink_large_unmap(struct ink_large *large)
 {
     size_t bytes = ink_load_relaxed(&large->bytes);
 
-    /* The owner word stays and leads to a record that says FREE.  Nobody else writes it before the kernel gives the address out again. */
+    /* The owner word stays and leads to a record that says FREE.  Nobody else writes it before the
+     * kernel gives the address out again. */
     if (ink_large_live() >= INK_LARGE_UNMAP_BLOCKS ||
         !ink_os_unmap(ink_large_address(large), bytes))
         return false;
@@ -74,7 +75,8 @@ bool ink_large_keep_dirty(struct ink_large *large)
             break;
         ink_large_give_back(evicted);
     }
-    /* Now, not when it is handed out again: a child of a fork in between must find all that is kept mapped. */
+    /* Now, not when it is handed out again: a child of a fork in between must find all that is kept
+     * mapped. */
     if (!ink_large_may_keep(bytes) || !ink_os_reset(ink_large_address(large), bytes)) {
         ink_dirty_forgive();
         return false;
@@ -140,7 +142,8 @@ static bool ink_large_fits(const struct ink_large *large, size_t mapping, size_t
            ((uintptr_t)ink_large_address(large) & (alignment - 1)) == 0;
 }
 
-/* A kept mapping that fits, among the first look; those that do not are put back.  NULL if there is none. */
+/* A kept mapping that fits, among the first look; those that do not are put back.  NULL if there is
+ * none. */
 static struct ink_large *ink_large_take_from(struct ink_head *kept, size_t mapping,
                                              size_t alignment, size_t most, unsigned look)
 {

@@ -1,7 +1,8 @@
 /* Records of large blocks, and counts of the live ones.
  *
- * A record stands outside of its block and is never unmapped, so whoever got to it by a stale pointer or index reads a record.  Records are on
- * one of several stacks (head.h) while nobody has their block: of spares, which have none, and of those of large_kept.h. */
+ * A record stands outside of its block and is never unmapped, so whoever got to it by a stale
+ * pointer or index reads a record.  Records are on one of several stacks (head.h) while nobody has
+ * their block: of spares, which have none, and of those of large_kept.h. */
 #ifndef INK_LARGE_RECORD_H
 #define INK_LARGE_RECORD_H
 
@@ -18,7 +19,8 @@ enum {
 };
 
 struct ink_large {
-    /* {address | state}.  LIVE -> FREE or BUSY by compare-and-swap: whoever wins has the block to itself. */
+    /* {address | state}.  LIVE -> FREE or BUSY by compare-and-swap: whoever wins has the block to
+     * itself. */
     _Atomic uintptr_t place;
     _Atomic size_t bytes;    /* of the mapping, from address on; written by whoever has the block */
     _Atomic uint32_t link;   /* number of the next spare record; see head.h */

@@ -8,7 +8,8 @@ enum {
     INK_LOCK_WAITS = 40,  /* of about 50 to 100 us: a holder that was preempted */
 };
 
-/* The one thread of an older generation that still runs, or 0.  Written by that thread in the child, before it can start another. */
+/* The one thread of an older generation that still runs, or 0.  Written by that thread in the
+ * child, before it can start another. */
 static _Atomic uint32_t ink_lock_suspended_owner;
 
 void ink_lock_owner_is_suspended(ink_lock_owner_t owner)
@@ -26,8 +27,9 @@ static uint32_t ink_lock_word(struct ink_locker me)
     return ink_os_generation() << INK_LOCK_OWNER_BITS | me.owner;
 }
 
-/* A word of this very thread is stale only when no operation lies interrupted beneath this one, whatever its generation: a handler that forks
- * inside an operation returns into it in the child. */
+/* A word of this very thread is stale only when no operation lies interrupted beneath this one,
+ * whatever its generation: a handler that forks inside an operation returns into it in the
+ * child. */
 static bool ink_lock_word_is_stale(uint32_t word, uint32_t mine, struct ink_locker me)
 {
     uint32_t owner = word & INK_LOCK_ANONYMOUS;

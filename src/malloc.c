@@ -1,5 +1,6 @@
-/* The exported C functions, all in one object: in a static link every name of libc's malloc.o must come from the same place, or the linker takes
- * that one in as well.  Thin: checks of arguments, errno, the fast paths; the rest is the heap's. */
+/* The exported C functions, all in one object: in a static link every name of libc's malloc.o must
+ * come from the same place, or the linker takes that one in as well.  Thin: checks of arguments,
+ * errno, the fast paths; the rest is the heap's. */
 #include "cache_fast.h"
 #include "cc.h"
 #include "heap.h"
@@ -250,8 +251,8 @@ enum {
     INK_MALLOPT_MXFAST_MAX = 80 * sizeof(size_t) / 4
 };
 
-/* Programs take a 0 for an error, and glibc says it of a single case: a size for its fast bins that they do not have.  Of the other parameters
- * only M_PERTURB has a counterpart. */
+/* Programs take a 0 for an error, and glibc says it of a single case: a size for its fast bins that
+ * they do not have.  Of the other parameters only M_PERTURB has a counterpart. */
 INK_EXPORT int mallopt(int parameter, int value)
 {
     if (parameter == INK_MALLOPT_PERTURB)
@@ -301,8 +302,8 @@ INK_EXPORT ink_mallinfo2_t mallinfo2(void)
     };
 }
 
-/* glibc's lines for one arena between ours: first the one that names us, last what glibc does not count.  Written to stderr in one piece, past
- * stdio. */
+/* Glibc's lines for one arena between ours: first the one that names us, last what glibc does not
+ * count.  Written to stderr in one piece, past stdio. */
 INK_EXPORT void malloc_stats(void)
 {
     struct ink_stats stats = ink_stats_collect();
@@ -395,8 +396,8 @@ INK_EXPORT const char *inkalloc_version(void)
     return PACKAGE_VERSION;
 }
 
-static const char ink_no_purger[] =
-    "inkalloc: INKALLOC_CONF: purge_thread: the thread cannot be started; free memory decays with later calls\n";
+static const char ink_no_purger[] = "inkalloc: INKALLOC_CONF: purge_thread: the thread cannot be "
+                                    "started; free memory decays with later calls\n";
 
 /* Everything works before this has run, and without it. */
 static __attribute__((constructor)) void ink_start(void)

@@ -4,8 +4,9 @@
 #include "meta.h"
 #include "os.h"
 
-/* Not aligned to pages: where .bss asks for more than the machine's page, the linker gives it a segment of its own that no
- * file backs, and valgrind then reads no symbol of the library or the static program, so that it sees no malloc. */
+/* Not aligned to pages: where .bss asks for more than the machine's page, the linker gives it a
+ * segment of its own that no file backs, and valgrind then reads no symbol of the library or the
+ * static program, so that it sees no malloc. */
 _Alignas(INK_LINE_BYTES) struct ink_window ink_window;
 
 /* Of its first and its last page other things may be in. */

@@ -6,12 +6,13 @@ enum { INK_META_REGION_BYTES = 1024 * 1024 };
 
 struct ink_meta_region {
     size_t bytes;
-    /* Offset of the first free byte; grows only.  Written by any thread by compare-and-swap; relaxed, as it hands out memory that is
-     * fresh from the kernel. */
+    /* Offset of the first free byte; grows only.  Written by any thread by compare-and-swap;
+     * relaxed, as it hands out memory that is fresh from the kernel. */
     _Atomic size_t used;
 };
 
-/* The region in use.  Replaced by whoever finds it too full; what was left of the old one is given up. */
+/* The region in use.  Replaced by whoever finds it too full; what was left of the old one is given
+ * up. */
 static _Atomic(struct ink_meta_region *) ink_meta_current;
 static _Atomic size_t ink_meta_mapped;
 

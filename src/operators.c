@@ -1,5 +1,5 @@
-/* C++'s operators new and delete, in C.  The C++ runtime is not linked: it is looked for only when memory has run out, for its new_handler and to
- * throw std::bad_alloc. */
+/* C++'s operators new and delete, in C.  The C++ runtime is not linked: it is looked for only when
+ * memory has run out, for its new_handler and to throw std::bad_alloc. */
 #include "cache_fast.h"
 #include "cc.h"
 #include "die.h"
@@ -36,8 +36,9 @@ extern __attribute__((weak)) int dlclose(void *);
 extern __attribute__((weak)) void *dlsym(void *restrict, const char *restrict);
 extern __attribute__((weak)) int dladdr(const void *, Dl_info *);
 
-/* A handle of the loaded object that holds address, to be closed again; NULL: there is none, or there is no loader.  dlopen is looked up by name: a mere
- * reference to it makes the linker warn in every static program. */
+/* A handle of the loaded object that holds address, to be closed again; NULL: there is none, or
+ * there is no loader.  dlopen is looked up by name: a mere reference to it makes the linker warn in
+ * every static program. */
 static void *ink_object_open(const void *address)
 {
     void *(*open_object)(const char *, int) = NULL;
@@ -83,7 +84,8 @@ static struct ink_cxx_runtime ink_cxx_in(void *handle)
     return cxx;
 }
 
-/* The runtime that the caller's object sees: a plugin that was loaded with RTLD_LOCAL has one that nobody else does. */
+/* The runtime that the caller's object sees: a plugin that was loaded with RTLD_LOCAL has one that
+ * nobody else does. */
 static struct ink_cxx_runtime ink_cxx_find(const void *caller)
 {
     struct ink_cxx_runtime cxx = ink_cxx_linked();
@@ -110,7 +112,8 @@ static INK_NORETURN void ink_cxx_throw_bad_alloc(const struct ink_cxx_runtime *c
         ink_die_internal(
             "out of memory in operator new, and no C++ runtime to throw std::bad_alloc");
     exception = cxx->allocate_exception(sizeof(void *));
-    /* An object of a class without members is its pointer to the virtual functions, which stand behind offset and type. */
+    /* An object of a class without members is its pointer to the virtual functions, which stand
+     * behind offset and type. */
     *exception = cxx->bad_alloc_vtable + 2;
     cxx->throw_exception(exception, cxx->bad_alloc_type, cxx->bad_alloc_destructor);
     ink_die_internal("__cxa_throw returned");
@@ -146,8 +149,9 @@ static void *ink_cxx_own(const struct ink_cxx_runtime *cxx, const char *name)
 #define INK_NAME_ALIGNED_NOTHROW "_ZnwjSt11align_val_tRKSt9nothrow_t"
 #endif
 
-/* A handler may end by throwing, and a nothrow new must then return NULL: C cannot catch, but the runtime's own nothrow operators are a catch around our
- * throwing ones.  False if there are none (a static program): the handler is then called from here, and must not throw. */
+/* A handler may end by throwing, and a nothrow new must then return NULL: C cannot catch, but the
+ * runtime's own nothrow operators are a catch around our throwing ones.  False if there are none (a
+ * static program): the handler is then called from here, and must not throw. */
 static bool ink_new_nothrow(const struct ink_cxx_runtime *cxx, size_t size, size_t alignment,
                             void **p)
 {
@@ -161,7 +165,8 @@ static bool ink_new_nothrow(const struct ink_cxx_runtime *cxx, size_t size, size
     return true;
 }
 
-/* What the standard asks of a new that finds no memory: call the new_handler and try again, until there is none. */
+/* What the standard asks of a new that finds no memory: call the new_handler and try again, until
+ * there is none. */
 static INK_COLD void *ink_new_again(size_t size, size_t alignment, bool nothrow, const void *caller)
 {
     struct ink_cxx_runtime cxx = ink_cxx_find(caller);

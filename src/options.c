@@ -1,4 +1,5 @@
-/* Parses INKALLOC_CONF.  Neither allocates nor calls stdio: it runs in a constructor that others may precede. */
+/* Parses INKALLOC_CONF.  Neither allocates nor calls stdio: it runs in a constructor that others
+ * may precede. */
 #include "options.h"
 #include "os.h"
 
@@ -9,8 +10,8 @@ struct ink_options ink_options = {.dirty_max = 12 * INK_MIB, .decay = 10};
 
 /* What a value may be, and so the type of its field. */
 enum ink_option_kind {
-    INK_OPTION_WORD,  /* unsigned: which of the words */
-    INK_OPTION_BYTES, /* size_t */
+    INK_OPTION_WORD,    /* unsigned: which of the words */
+    INK_OPTION_BYTES,   /* size_t */
     INK_OPTION_SECONDS, /* unsigned, at most INK_SECONDS_MAX */
 };
 
@@ -18,14 +19,15 @@ enum { INK_SECONDS_MAX = 1000000 };
 
 struct ink_option {
     const char *name;
-    const char *values; /* as the error sentence lists them; of a WORD its words, in the order of their numbers */
+    /* As the error sentence lists them; of a WORD its words, in the order of their numbers. */
+    const char *values;
     enum ink_option_kind kind;
     size_t field; /* where in struct ink_options */
 };
 
-#define INK_OPTION(name, kind, values)                                                        \
-    {                                                                                         \
-        #name, values, kind, offsetof(struct ink_options, name)                               \
+#define INK_OPTION(name, kind, values)                          \
+    {                                                           \
+#name, values, kind, offsetof(struct ink_options, name) \
     }
 
 #define INK_BYTES_VALUES "BYTES[K|M|G]"
@@ -103,7 +105,8 @@ static int ink_text_which(const char *text, size_t length, const char *words)
     }
 }
 
-/* A number, with one of the units behind it, of which each is 1024 times the one before; false if it is none or too large. */
+/* A number, with one of the units behind it, of which each is 1024 times the one before; false if
+ * it is none or too large. */
 static bool ink_text_number(const char *text, size_t length, const char *units, size_t *number)
 {
     const char *unit = length != 0 ? strchr(units, text[length - 1]) : NULL;
@@ -132,7 +135,8 @@ static bool ink_option_set(const struct ink_option *option, const char *value, s
 
     if (option->kind == INK_OPTION_WORD)
         which = ink_text_which(value, length, option->values);
-    else if (!ink_text_number(value, length, option->kind == INK_OPTION_BYTES ? "KMG" : "", &number))
+    else if (!ink_text_number(value, length, option->kind == INK_OPTION_BYTES ? "KMG" : "",
+                              &number))
         return false;
     switch (option->kind) {
     case INK_OPTION_WORD:

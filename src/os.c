@@ -1,5 +1,5 @@
-/* System calls, made through syscall(2)'s wrapper and never through mmap(3) and friends: those are often interposed by programs
- * that allocate inside. */
+/* System calls, made through syscall(2)'s wrapper and never through mmap(3) and friends: those are
+ * often interposed by programs that allocate inside. */
 #include "os.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #endif
 
 enum {
-    INK_SYS_PROCESS_MADVISE =
-        440, /* on every architecture; headers older than Linux 5.10 do not know it */
+    /* On every architecture; headers older than Linux 5.10 do not know it. */
+    INK_SYS_PROCESS_MADVISE = 440,
     INK_PIDFD_SELF = -10001, /* the calling process, without a descriptor */
 };
 
@@ -40,7 +40,8 @@ static bool ink_syscall_failed(long result)
     return (unsigned long)result > (unsigned long)-4096L;
 }
 
-/* The kernel orders whoever gives memory back before whoever is given it next.  ThreadSanitizer has to be told. */
+/* The kernel orders whoever gives memory back before whoever is given it next.  ThreadSanitizer has
+ * to be told. */
 #if INK_THREAD_SANITIZER
 void __tsan_acquire(void *);
 void __tsan_release(void *);
@@ -177,7 +178,8 @@ static bool ink_os_drop(void *address, size_t bytes)
     return ink_syscall(SYS_madvise, address, bytes, (long)MADV_DONTNEED) == 0;
 }
 
-/* Some emulators accept MADV_DONTNEED and do nothing.  A byte that survives the first purge tells. */
+/* Some emulators accept MADV_DONTNEED and do nothing.  A byte that survives the first purge
+ * tells. */
 static bool ink_os_drop_probed(void *address, size_t bytes)
 {
     volatile unsigned char *probe = address;
@@ -200,7 +202,8 @@ bool ink_os_purge(void *address, size_t bytes)
     return zeroed;
 }
 
-/* True if the kernel took the whole row.  It is asked once only: before Linux 6.13 it refuses this advice, before 6.14 this name of the process. */
+/* True if the kernel took the whole row.  It is asked once only: before Linux 6.13 it refuses this
+ * advice, before 6.14 this name of the process. */
 static bool ink_os_drop_row(const struct ink_os_range *ranges, unsigned count)
 {
     static _Atomic bool refused, taken; /* each set once */
@@ -240,8 +243,9 @@ bool ink_os_purge_lazily(const struct ink_os_range *ranges, unsigned count)
     bool taken = true;
 
     for (unsigned i = 0; i < count; i++)
-        taken = ink_syscall(SYS_madvise, ranges[i].address, ranges[i].bytes, (long)MADV_FREE) == 0 &&
-                taken;
+        taken =
+            ink_syscall(SYS_madvise, ranges[i].address, ranges[i].bytes, (long)MADV_FREE) == 0 &&
+            taken;
     return taken;
 }
 
@@ -289,7 +293,8 @@ void ink_os_sleep_ms(uint32_t ms)
 }
 #endif
 
-/* glibc sends itself 32 and 33, musl 32 to 34: setuid in one thread would wait for a thread that blocks them. */
+/* Glibc sends itself 32 and 33, musl 32 to 34: setuid in one thread would wait for a thread that
+ * blocks them. */
 void ink_os_block_signals(struct ink_os_signals *before)
 {
     struct ink_os_signals most;
@@ -297,7 +302,8 @@ void ink_os_block_signals(struct ink_os_signals *before)
     for (unsigned i = 0; i < sizeof most.words / sizeof most.words[0]; i++)
         most.words[i] = ~0ul;
     for (unsigned signal = 32; signal <= 34; signal++)
-        most.words[(signal - 1) / (8 * sizeof(long))] &= ~(1ul << (signal - 1) % (8 * sizeof(long)));
+        most.words[(signal - 1) / (8 * sizeof(long))] &=
+            ~(1ul << (signal - 1) % (8 * sizeof(long)));
     (void)ink_syscall(SYS_rt_sigprocmask, (long)SIG_SETMASK, &most, before, sizeof most);
 }
 
@@ -337,7 +343,8 @@ void ink_os_wait(_Atomic uint32_t *word, uint32_t expected)
 #define INK_SYS_FUTEX SYS_futex_time64
 #endif
 
-/* Nobody is woken and nobody is requeued: the call is for its comparison, which a kernel makes without faulting us. */
+/* Nobody is woken and nobody is requeued: the call is for its comparison, which a kernel makes
+ * without faulting us. */
 bool ink_os_word_is(const void *address, uint32_t value)
 {
     static _Atomic uint32_t nowhere;
@@ -382,8 +389,9 @@ void ink_os_write(int fd, const char *text, size_t length)
 
 char ink_os_generation_slot[2 * INK_OS_PAGE_BYTES_MAX];
 
-/* The last generation that this process or an ancestor used, on an ordinary page: what a wiped page is counted up from.  It is raised before
- * the new number is published, so that a child forked in between can only skip a number, never reuse one. */
+/* The last generation that this process or an ancestor used, on an ordinary page: what a wiped page
+ * is counted up from.  It is raised before the new number is published, so that a child forked in
+ * between can only skip a number, never reuse one. */
 static _Atomic uint32_t ink_last_generation;
 
 static void ink_generation_wipe(void)
@@ -391,7 +399,8 @@ static void ink_generation_wipe(void)
     ink_store_release(ink_os_generation_word(), 0);
 }
 
-/* Asks the kernel to zero the page in children; where it cannot (before Linux 4.14) the child's side of fork does it. */
+/* Asks the kernel to zero the page in children; where it cannot (before Linux 4.14) the child's
+ * side of fork does it. */
 static void ink_generation_arm(void)
 {
     static ink_flag_t armed; /* once: pthread_atfork may allocate, and lead here again */

@@ -46,14 +46,16 @@ static size_t ink_purge_units(struct ink_chunk *chunk, uint32_t units, enum ink_
     return are != INK_UNITS_REFUSED ? (size_t)__builtin_popcount(units) * INK_UNIT_BYTES : 0;
 }
 
-/* A page of the pool goes back as a mapping: once purged it might not be there when it is touched again. */
+/* A page of the pool goes back as a mapping: once purged it might not be there when it is touched
+ * again. */
 static void ink_purge_pooled(struct ink_chunk *chunk, uint32_t units, struct ink_locker me)
 {
     if (ink_chunk_unmap(chunk, me) == 0)
         ink_units_put(chunk, units, INK_UNITS_REFUSED, me);
 }
 
-/* Purges the dirty units of one chunk; their bytes, 0 if there is none.  *locked: false if the lock is not to be had. */
+/* Purges the dirty units of one chunk; their bytes, 0 if there is none.  *locked: false if the lock
+ * is not to be had. */
 static size_t ink_purge_one(bool whole, bool *locked, struct ink_locker me)
 {
     struct ink_chunk *chunk;

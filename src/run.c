@@ -9,8 +9,9 @@
 #include "run_shard.h"
 
 static_assert(INK_SMALL_MAX <= UINT16_MAX, "a run's record holds the size of an item");
-/* Moves up to wanted items of run to the frame, behind the items that it holds already.  The frame says BATCH with each item in it before the bit
- * that frees it is cleared, so that a child of a fork in between finds every item exactly once. */
+/* Moves up to wanted items of run to the frame, behind the items that it holds already.  The frame
+ * says BATCH with each item in it before the bit that frees it is cleared, so that a child of a
+ * fork in between finds every item exactly once. */
 static unsigned ink_run_take_items(struct ink_run *run, struct ink_frame *frame, unsigned held,
                                    unsigned wanted)
 {
@@ -58,7 +59,8 @@ static unsigned ink_run_refill_shard(struct ink_run_shard *shard, struct ink_fra
     return held;
 }
 
-/* The chunk's room for bitmaps; NULL: no memory.  Of two that are made at once one is lost, and was never touched. */
+/* The chunk's room for bitmaps; NULL: no memory.  Of two that are made at once one is lost, and was
+ * never touched. */
 static _Atomic uint64_t *ink_chunk_bitmaps(struct ink_chunk *chunk)
 {
     _Atomic uint64_t *there = ink_load_acquire(&chunk->bitmaps), *fresh;
@@ -102,8 +104,8 @@ static bool ink_run_make_bitmap(struct ink_run *run, unsigned items)
     return true;
 }
 
-/* A run of class with all its items free, known to nobody and in no bucket; NULL: no memory.  State and shard are written by the caller: what a
- * repair finds in state CLASS is complete. */
+/* A run of class with all its items free, known to nobody and in no bucket; NULL: no memory.  State
+ * and shard are written by the caller: what a repair finds in state CLASS is complete. */
 static struct ink_run *ink_run_make(unsigned class, struct ink_locker me)
 {
     const struct ink_size_class *sizes = &ink_size_classes[class];
@@ -124,8 +126,8 @@ static struct ink_run *ink_run_make(unsigned class, struct ink_locker me)
     return run;
 }
 
-/* Fills the frame from a fresh run.  Items are taken before anybody else knows the run; what it has left is offered if a shard's lock can be had, and
- * else with the run's first drain. */
+/* Fills the frame from a fresh run.  Items are taken before anybody else knows the run; what it has
+ * left is offered if a shard's lock can be had, and else with the run's first drain. */
 static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, unsigned wanted,
                                      struct ink_locker me)
 {
@@ -155,7 +157,8 @@ static unsigned ink_run_refill_fresh(unsigned class, struct ink_frame *frame, un
     return held;
 }
 
-/* From the shards whose turn it is not: after a lock could not be had for long, free items are left behind there. */
+/* From the shards whose turn it is not: after a lock could not be had for long, free items are left
+ * behind there. */
 static unsigned ink_run_refill_elsewhere(unsigned class, struct ink_frame *frame, unsigned wanted,
                                          int except, struct ink_locker me)
 {
@@ -195,7 +198,8 @@ static INK_ALWAYS_INLINE const char *ink_item_fault(const struct ink_run *run, u
 {
     uint32_t offset = (uint32_t)((const char *)p - run->base);
 
-    /* The batch knew its items as of this class: the run they came from has emptied since, so one of them was freed twice. */
+    /* The batch knew its items as of this class: the run they came from has emptied since, so one
+     * of them was freed twice. */
     if (ink_unlikely(ink_run_state(run) != INK_RUN_CLASS) ||
         ink_unlikely(ink_load_relaxed(&run->class) != class))
         return INK_FAULT_DOUBLE;
@@ -245,7 +249,8 @@ static INK_NOINLINE bool ink_drain_lock(struct ink_drain *drain, unsigned number
     return true;
 }
 
-/* A run that has become wholly free goes back, unless it is the only one of the shard with anything free. */
+/* A run that has become wholly free goes back, unless it is the only one of the shard with anything
+ * free. */
 static void ink_run_retire(struct ink_run_shard *shard, struct ink_run *run, struct ink_locker me)
 {
     ink_buckets_move(&shard->buckets, &run->node, run->bucket, INK_BUCKET_NONE);
@@ -270,8 +275,9 @@ struct ink_drain_item {
     uint64_t bit;
 };
 
-/* Items of one row are all over the heap, and one cache miss after the other would cost more than the rest of a drain: first all runs' records are asked for,
- * then, when they are there, all words.  Dies if something in the row is no item of class. */
+/* Items of one row are all over the heap, and one cache miss after the other would cost more than
+ * the rest of a drain: first all runs' records are asked for, then, when they are there, all words.
+ * Dies if something in the row is no item of class. */
 static unsigned ink_drain_gather(unsigned class, ink_slot_t *slot,
                                  struct ink_drain_item items[static INK_FRAME_ITEMS_MAX])
 {
@@ -333,7 +339,8 @@ ink_slot_t *ink_run_drain(unsigned class, ink_slot_t *slot, bool wait, struct in
 
         if (ink_unlikely(drain.number != (int)shard) && !ink_drain_lock(&drain, shard))
             break;
-        /* A run of this very row has gone: was it the run of an item that stands in the row twice? */
+        /* A run of this very row has gone: was it the run of an item that stands in the row
+         * twice? */
         if (ink_unlikely(drain.retired) &&
             ink_run_fault(run, class, ink_load_relaxed(&slot[i])) != NULL)
             ink_die_misuse(INK_FAULT_DOUBLE, "free", ink_load_relaxed(&slot[i]));

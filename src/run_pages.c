@@ -23,7 +23,8 @@ static bool ink_run_items_are_free(const struct ink_run *run, unsigned first, un
     return true;
 }
 
-/* Whether nobody has anything in the page at offset.  What lies behind the last item is nobody's. */
+/* Whether nobody has anything in the page at offset.  What lies behind the last item is
+ * nobody's. */
 static bool ink_run_page_is_free(const struct ink_run *run, size_t offset, size_t page)
 {
     unsigned items = ink_load_relaxed(&run->items);
@@ -58,9 +59,10 @@ static unsigned ink_unit_add_rows(char *unit, uint32_t pages, size_t page,
 
 enum ink_purge { INK_PURGE_NOTHING, INK_PURGE_DONE, INK_PURGE_REFUSED };
 
-/* Purges the free pages of each unit in which they are half: fewer are not worth the call, as they are scattered and the unit is not far from being
- * wholly free.  Under the class lock, system call and all: an item that is handed out meanwhile would lose what is
- * written to it, and who waits for this lock goes on to another shard. */
+/* Purges the free pages of each unit in which they are half: fewer are not worth the call, as they
+ * are scattered and the unit is not far from being wholly free.  Under the class lock, system call
+ * and all: an item that is handed out meanwhile would lose what is written to it, and who waits for
+ * this lock goes on to another shard. */
 static enum ink_purge ink_run_purge_pages(struct ink_run *run)
 {
     struct ink_os_range ranges[INK_OS_RANGES_MAX];
@@ -85,8 +87,10 @@ static enum ink_purge ink_run_purge_pages(struct ink_run *run)
     return INK_PURGE_DONE;
 }
 
-/* Whether this class lock guards the run.  In this order: a class that is read here was stored after the run before it had ended, so the state is of this run or a
- * later one; a state CLASS was stored after the shard; and if a run of another class came in between, the second look at the class tells. */
+/* Whether this class lock guards the run.  In this order: a class that is read here was stored
+ * after the run before it had ended, so the state is of this run or a later one; a state CLASS was
+ * stored after the shard; and if a run of another class came in between, the second look at the
+ * class tells. */
 static bool ink_run_is_guarded_by(const struct ink_run *run, unsigned class, unsigned shard)
 {
     return ink_load_acquire(&run->class) == class && ink_run_state(run) == INK_RUN_CLASS &&

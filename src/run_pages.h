@@ -1,4 +1,5 @@
-/* Whole pages that lie under free items of a run that is in use, and giving them back to the system. */
+/* Whole pages that lie under free items of a run that is in use, and giving them back to the
+ * system. */
 #ifndef INK_RUN_PAGES_H
 #define INK_RUN_PAGES_H
 
@@ -6,7 +7,8 @@
 #include "chunk.h"
 #include "lock.h"
 
-/* Purges whole free pages of the chunk's runs that are in use.  Whether there were any.  Any thread. */
+/* Purges whole free pages of the chunk's runs that are in use.  Whether there were any.  Any
+ * thread. */
 bool ink_run_purge_pages_of(struct ink_chunk *chunk, struct ink_locker me);
 
 #endif

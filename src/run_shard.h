@@ -1,8 +1,9 @@
 /* The runs of a class that have free items, split into shards, each with its lock.
  *
- * A run belongs to one shard for as long as it lives; the shard's lock, the run's "class lock", guards its bitmap and counts.  Normally one shard of a class is in use;
- * another takes its place when its lock cannot be had for long.  Whoever finds a lock that a thread took to its grave makes the
- * shard's counts and buckets anew from the bitmaps, the only truth. */
+ * A run belongs to one shard for as long as it lives; the shard's lock, the run's "class lock",
+ * guards its bitmap and counts.  Normally one shard of a class is in use; another takes its place
+ * when its lock cannot be had for long.  Whoever finds a lock that a thread took to its grave makes
+ * the shard's counts and buckets anew from the bitmaps, the only truth. */
 #ifndef INK_RUN_SHARD_H
 #define INK_RUN_SHARD_H
 
@@ -43,7 +44,8 @@ static inline unsigned ink_run_words(const struct ink_run *run)
 /* What the bitmap says. */
 unsigned ink_run_count_free(const struct ink_run *run);
 
-/* Locks a shard, and repairs it where that is due; try: unless it would have to wait.  False: not locked.  Give it back by ink_lock_release. */
+/* Locks a shard, and repairs it where that is due; try: unless it would have to wait.  False: not
+ * locked.  Give it back by ink_lock_release. */
 bool ink_run_shard_lock(unsigned class, unsigned number, struct ink_locker me);
 bool ink_run_shard_try(unsigned class, unsigned number, struct ink_locker me);
 

@@ -1,6 +1,8 @@
-/* Size <-> class.  40 classes: every 16 bytes up to 128, then four to a doubling up to 32 KiB.  Class 0 means "not small".
+/* Size <-> class.  40 classes: every 16 bytes up to 128, then four to a doubling up to 32 KiB.
+ * Class 0 means "not small".
  *
- * A class whose size is a multiple of 2^k aligns its items to 2^k, since runs begin at 64 KiB boundaries. */
+ * A class whose size is a multiple of 2^k aligns its items to 2^k, since runs begin at 64 KiB
+ * boundaries. */
 #ifndef INK_SIZECLASS_H
 #define INK_SIZECLASS_H
 
@@ -42,8 +44,8 @@
 enum {
     INK_CLASS_NONE = 0,
     INK_CLASS_COUNT = 41, /* 0 included */
-    INK_CLASS_SLOTS =
-        64, /* length of arrays indexed by class: a byte from the map never points far outside */
+    /* Length of arrays indexed by class: a byte from the map never points far outside. */
+    INK_CLASS_SLOTS = 64,
     INK_ALIGNMENT = 16, /* of every block */
     INK_SMALL_MAX = 32768,
     INK_CLASS_STEPS = INK_SMALL_MAX / INK_ALIGNMENT + 1,
@@ -53,8 +55,9 @@ enum {
 struct ink_size_class {
     uint32_t size;    /* bytes of an item */
     uint32_t inverse; /* ceil(2^32 / size), see ink_class_item */
-    uint32_t
-        least; /* for fewer bytes realloc moves an item to a smaller class: half the size, but none is smaller than the first */
+    /* For fewer bytes realloc moves an item to a smaller class: half the size, but none is
+     * smaller than the first. */
+    uint32_t least;
     uint16_t run_items;  /* items of a run */
     uint8_t run_units;   /* 64 KiB units of a run */
     uint8_t batch_items; /* capacity of a full-grown batch */
@@ -62,20 +65,23 @@ struct ink_size_class {
 
 extern INK_HIDDEN const struct ink_size_class ink_size_classes[INK_CLASS_SLOTS];
 
-/* The number of the item at offset bytes into its run; for an offset inside an item it may be one too many, so compare number * size
- * with offset.  At a boundary offset = m * size it is exact: the rounding of inverse adds m * size / 2^32 < 1. */
+/* The number of the item at offset bytes into its run; for an offset inside an item it may be one
+ * too many, so compare number * size with offset.  At a boundary offset = m * size it is exact: the
+ * rounding of inverse adds m * size / 2^32 < 1. */
 static inline uint32_t ink_class_item(uint32_t offset, uint32_t inverse)
 {
     return (uint32_t)(((uint64_t)offset * inverse) >> 32);
 }
 
-/* Index of the steps of 16 bytes that ink_constants.class_of_step is looked up by; bytes <= INK_SMALL_MAX. */
+/* Index of the steps of 16 bytes that ink_constants.class_of_step is looked up by; bytes <=
+ * INK_SMALL_MAX. */
 static inline size_t ink_class_step(size_t bytes)
 {
     return (bytes + INK_ALIGNMENT - 1) / INK_ALIGNMENT;
 }
 
-/* The smallest class that holds bytes at this alignment (a power of two), or INK_CLASS_NONE if no class does. */
+/* The smallest class that holds bytes at this alignment (a power of two), or INK_CLASS_NONE if no
+ * class does. */
 unsigned ink_class_for_aligned(size_t bytes, size_t alignment);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "cc.h"
 
-/* Bytes, unless the name says otherwise.  Exact when no other thread allocates meanwhile; else each part is from about the same moment. */
+/* Bytes, unless the name says otherwise.  Exact when no other thread allocates meanwhile; else each
+ * part is from about the same moment. */
 struct ink_stats {
     size_t mapped;        /* of chunks, from the system */
     size_t metadata;      /* of records */
@@ -14,8 +15,9 @@ struct ink_stats {
     size_t cached_blocks; /* how many */
     size_t free;          /* of chunks, in nobody's hands and in no cache */
     size_t free_blocks;   /* items free in runs */
-    size_t dirty;         /* at most so much of free is resident; the rest was purged or never touched */
-    size_t large;         /* of large blocks */
+    /* At most so much of free is resident; the rest was purged or never touched. */
+    size_t dirty;
+    size_t large; /* of large blocks */
     size_t large_blocks;
     size_t large_kept; /* of freed large blocks that are kept as they were */
     size_t large_peak;

@@ -4,12 +4,15 @@
 #include "cache.h"
 #include "os.h"
 
-enum { INK_STEAL_LOOKS = 64 }; /* at an owner that is busy, with a yield between them: an operation takes less */
+/* At an owner that is busy, with a yield between them: an operation takes less. */
+enum { INK_STEAL_LOOKS = 64 };
 
-/* The control (tests/race_steal.c) leaves out the barriers, and the system call that would give the owner time to be seen. */
+/* The control (tests/race_steal.c) leaves out the barriers, and the system call that would give the
+ * owner time to be seen. */
 #ifdef INK_STEAL_WITHOUT_BARRIER
 #define INK_STEAL_BARRIER() true
-#define ink_os_word_is(address, value) (*(const volatile uint32_t *)(const void *)(address) == (value))
+#define ink_os_word_is(address, value) \
+    (*(const volatile uint32_t *)(const void *)(address) == (value))
 #else
 #define INK_STEAL_BARRIER() ink_os_barrier()
 #endif
@@ -19,8 +22,9 @@ enum ink_mark { INK_MARK_NONE, INK_MARK_SPARED, INK_MARK_SET, INK_MARK_IDLE };
 
 static struct ink_lock ink_steal_lock;
 
-/* The low half decides: the constants, whose distances are small, are told from a live cache by it (a cache is some way off; if by chance it is not, it is never
- * idle).  The full word would take two calls. */
+/* The low half decides: the constants, whose distances are small, are told from a live cache by it
+ * (a cache is some way off; if by chance it is not, it is never idle).  The full word would take
+ * two calls. */
 static bool ink_thread_is_idle(const struct ink_thread *thread)
 {
     const _Atomic intptr_t *word = ink_load_relaxed(&thread->tls_cache);
@@ -110,8 +114,8 @@ static bool ink_steal_mark_all(void)
     bool marked = false;
 
     for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next) {
-        if (thread->mark == INK_MARK_NONE && ink_thread_has_a_victim(thread) && ink_thread_is_idle(thread) &&
-            ink_cache_mark(&thread->c1)) {
+        if (thread->mark == INK_MARK_NONE && ink_thread_has_a_victim(thread) &&
+            ink_thread_is_idle(thread) && ink_cache_mark(&thread->c1)) {
             thread->mark = INK_MARK_SET;
             marked = true;
         }
@@ -134,8 +138,9 @@ static void ink_steal_take_all(struct ink_locker me)
                 ink_bin_steal(&thread->c1, class, me);
 }
 
-/* The first barrier is a question: whether there is one at all must be known before anything is marked.  The second is for the marks to be seen, the third, where
- * loads may pass loads, for what an owner did before it was idle. */
+/* The first barrier is a question: whether there is one at all must be known before anything is
+ * marked.  The second is for the marks to be seen, the third, where loads may pass loads, for what
+ * an owner did before it was idle. */
 static void ink_steal_frames(struct ink_locker me)
 {
     if (!INK_STEAL_BARRIER() || !ink_steal_mark_all() || !INK_STEAL_BARRIER())

@@ -1,5 +1,5 @@
-/* Turns, and the life of a thread's record: made in its first turn, given up by the destructor of a thread-specific key, taken from the dead in
- * the child of a fork. */
+/* Turns, and the life of a thread's record: made in its first turn, given up by the destructor of a
+ * thread-specific key, taken from the dead in the child of a fork. */
 #include "turn.h"
 #include "cache.h"
 #include "cache_fast.h"
@@ -26,7 +26,8 @@ static void ink_thread_flush(struct ink_thread *thread, struct ink_locker me)
         }
 }
 
-/* Runs among the destructors of other keys, in any order: what those allocate and free afterwards works as a dead thread's, slower but right. */
+/* Runs among the destructors of other keys, in any order: what those allocate and free afterwards
+ * works as a dead thread's, slower but right. */
 static void ink_thread_exit(void *record);
 
 /* The key + 1; 0: none yet.  Of two that are made at once one is deleted again. */
@@ -47,8 +48,8 @@ static bool ink_thread_make_key(pthread_key_t *key)
     return true;
 }
 
-/* pthread_setspecific may allocate (keys from 32 on): an inner turn, as this is one.  Without a key the record is used all the same, and stays
- * behind when the thread ends. */
+/* pthread_setspecific may allocate (keys from 32 on): an inner turn, as this is one.  Without a key
+ * the record is used all the same, and stays behind when the thread ends. */
 static void ink_thread_watch_exit(struct ink_thread *thread)
 {
     int saved_errno = errno;
@@ -72,8 +73,9 @@ static void ink_thread_exit(void *record)
     ink_thread_release(thread);
 }
 
-/* In the child of a fork: what the vanished threads had cached becomes this thread's to give back.  Only the one thread that was there before the fork
- * does it.  What was on its way between two places at that moment is lost: at most a batch and a block a thread. */
+/* In the child of a fork: what the vanished threads had cached becomes this thread's to give back.
+ * Only the one thread that was there before the fork does it.  What was on its way between two
+ * places at that moment is lost: at most a batch and a block a thread. */
 static void ink_threads_adopt(struct ink_thread *mine, uint32_t generation)
 {
     for (struct ink_thread *thread = ink_thread_first(); thread != NULL; thread = thread->next) {

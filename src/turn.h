@@ -2,9 +2,11 @@
  *
  * The turn knows which cache the operation may use and as whom it locks:
  *
- *   outermost   the thread's c1; the operation took it out of ink_tls_cache itself, so none of this thread lies interrupted beneath.  Only such a turn
- *               makes a thread's record, notices a fork and takes over locks that bear the thread's own name.
- *   inner       ink_tls_cache was BUSY: the operation interrupted another (or one was left by a jump: that cannot be told).  c2 or c3, else none.
+ *   outermost   the thread's c1; the operation took it out of ink_tls_cache itself, so none of this
+ *               thread lies interrupted beneath.  Only such a turn makes a thread's record, notices
+ *               a fork and takes over locks that bear the thread's own name.
+ *   inner       ink_tls_cache was BUSY: the operation interrupted another (or one was left by a
+ *               jump: that cannot be told).  c2 or c3, else none.
  *   dead        the thread has ended as far as we are concerned: no cache, no name. */
 #ifndef INK_TURN_H
 #define INK_TURN_H
@@ -26,13 +28,14 @@ static inline struct ink_locker ink_thread_locker(const struct ink_thread *threa
     return (struct ink_locker){.owner = thread->number, .outermost = outermost};
 }
 
-/* While not 0, outermost turns put the constant empty cache back instead of the thread's own: each operation is a turn, and the fast paths need
- * no test for what only turns do.  Any thread may write; a thread follows with its next turn.
- * What else the value says is up to who writes it. */
+/* While not 0, outermost turns put the constant empty cache back instead of the thread's own: each
+ * operation is a turn, and the fast paths need no test for what only turns do.  Any thread may
+ * write; a thread follows with its next turn.  What else the value says is up to who writes it. */
 extern INK_HIDDEN _Atomic unsigned ink_turn_always;
 
-/* The usual case, for which the rest of a turn can be left out: an outermost operation of a thread that has its record, in the process that it was
- * made in.  The cache is put back with what was taken.  thread is ink_tls_thread, which may be NULL. */
+/* The usual case, for which the rest of a turn can be left out: an outermost operation of a thread
+ * that has its record, in the process that it was made in.  The cache is put back with what was
+ * taken.  thread is ink_tls_thread, which may be NULL. */
 static inline bool ink_turn_is_plain(const struct ink_thread *thread, intptr_t taken)
 {
     /* c1 comes first in the record. */
@@ -41,7 +44,8 @@ static inline bool ink_turn_is_plain(const struct ink_thread *thread, intptr_t t
            ink_load_relaxed(&ink_turn_always) == 0;
 }
 
-/* Begins a turn.  taken is what ink_cache_take returned.  Any thread, any signal handler, any time. */
+/* Begins a turn.  taken is what ink_cache_take returned.  Any thread, any signal handler, any
+ * time. */
 struct ink_turn ink_turn_begin(intptr_t taken);
 
 /* Ends it: puts the cache back. */

@@ -17,7 +17,8 @@ static struct {
     /* Written under the lock, read by anyone. */
     _Atomic size_t free_units;
     _Atomic size_t dirty_units; /* free ones that can be purged */
-    _Atomic size_t dirty_low;   /* the fewest of these there were lately; also written by whoever takes it */
+    /* The fewest of these there were lately; also written by whoever takes it. */
+    _Atomic size_t dirty_low;
 } ink_units;
 
 static _Atomic(struct ink_chunk *) ink_chunk_list;
@@ -83,14 +84,15 @@ static size_t ink_units_count(uint32_t units)
     return (size_t)__builtin_popcount(units);
 }
 
-/* Every change of a chunk's masks goes through here, so that bucket and sums follow.  Chunk lock. */
+/* Every change of a chunk's masks goes through here, so that bucket and sums follow.  Chunk
+ * lock. */
 static void ink_chunk_set_free(struct ink_chunk *chunk, uint32_t free, uint32_t zero,
                                uint32_t clean, bool stuck)
 {
     unsigned bucket = ink_chunk_bucket(free);
     size_t free_units = ink_load_relaxed(&ink_units.free_units) - ink_units_count(chunk->free);
-    size_t dirty_units = ink_load_relaxed(&ink_units.dirty_units) -
-                         ink_units_count(ink_chunk_dirty_units(chunk));
+    size_t dirty_units =
+        ink_load_relaxed(&ink_units.dirty_units) - ink_units_count(ink_chunk_dirty_units(chunk));
 
     chunk->free = free;
     chunk->zero = zero;
@@ -128,7 +130,8 @@ static void ink_chunks_repair(void)
     ink_store_relaxed(&ink_chunk_some_returned, true);
 }
 
-/* RETURNED -> FREE.  Chunk lock.  Whoever gave the run back may find that it has been done for him. */
+/* RETURNED -> FREE.  Chunk lock.  Whoever gave the run back may find that it has been done for
+ * him. */
 static void ink_run_merge(struct ink_chunk *chunk, struct ink_run *run)
 {
     if (ink_run_state(run) != INK_RUN_RETURNED)
@@ -234,7 +237,8 @@ void ink_units_put(struct ink_chunk *chunk, uint32_t units, enum ink_units_are a
 {
     uint32_t zeroed = are == INK_UNITS_FRESH || are == INK_UNITS_PURGED ? units : 0;
     uint32_t purged = are == INK_UNITS_PURGED || are == INK_UNITS_LEFT ? units : 0;
-    /* Of a fresh chunk on a huge page some is in use, or about to be, and with that all of it has memory. */
+    /* Of a fresh chunk on a huge page some is in use, or about to be, and with that all of it has
+     * memory. */
     uint32_t clean = are == INK_UNITS_FRESH && !ink_load_relaxed(&chunk->huge) ? units : purged;
 
     if (!ink_units_lock(me)) {

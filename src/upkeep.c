@@ -5,7 +5,8 @@
 #include "options.h"
 #include "purge.h"
 
-/* Above the soft limit free pages between live items go as well, again with each sixteenth that is in use beyond it. */
+/* Above the soft limit free pages between live items go as well, again with each sixteenth that is
+ * in use beyond it. */
 static void ink_upkeep_squeeze(void)
 {
     static _Atomic size_t squeezed;

@@ -1,4 +1,5 @@
-/* Upkeep: what has become due besides what was asked for is done at the end of a slow operation, outside of all locks. */
+/* Upkeep: what has become due besides what was asked for is done at the end of a slow operation,
+ * outside of all locks. */
 #ifndef INK_UPKEEP_H
 #define INK_UPKEEP_H
 

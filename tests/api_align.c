@@ -88,8 +88,8 @@ static void add_size(size_t n)
     sizes[size_count++] = n;
 }
 
-/* Both sides of every border at which a block becomes larger, as the allocator itself shows them, then both sides of
- * units, of the largest range and of what follows. */
+/* Both sides of every border at which a block becomes larger, as the allocator itself shows them,
+ * then both sides of units, of the largest range and of what follows. */
 static void list_class_borders(void)
 {
     static size_t const larger[] = {65536, 131072, 524288, 1048576, 2097152, 4194304};
@@ -133,9 +133,9 @@ static void check_apart(struct block *b, int count)
             check_fail("%p of %zu bytes reaches into %p", b[i - 1].p, b[i - 1].n, b[i].p);
 }
 
-/* A8 (misaligned where size and alignment are equal), A9 (alignments beyond a chunk, and freeing what has them), A10
- * (16 for the smallest), A7: every size class, at both its ends, at every alignment, all live at once; malloc and calloc
- * among them. */
+/* A8 (misaligned where size and alignment are equal), A9 (alignments beyond a chunk, and freeing
+ * what has them), A10 (16 for the smallest), A7: every size class, at both its ends, at every
+ * alignment, all live at once; malloc and calloc among them. */
 static void every_class_at_every_alignment_is_aligned_and_apart(void)
 {
     static struct block live[WAYS * SIZES_MAX];
@@ -155,7 +155,8 @@ static void every_class_at_every_alignment_is_aligned_and_apart(void)
     }
 }
 
-/* A6: posix_memalign(2 MiB, 2 MiB), which users choose for huge pages; A9: and ever larger, size and alignment alike. */
+/* A6: posix_memalign(2 MiB, 2 MiB), which users choose for huge pages; A9: and ever larger, size
+ * and alignment alike. */
 static void aligned_blocks_as_huge_as_their_alignment_are_given(void)
 {
     for (int shift = 21; shift <= MAX_SHIFT; ++shift)

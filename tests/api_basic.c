@@ -113,7 +113,8 @@ static void malloc_of_zero_from_every_function_is_unique_and_freeable(void)
             free(p[w][i]);
 }
 
-/* A15: beyond PTRDIFF_MAX, and where rounding up would overflow; A16: errno is set by every function. */
+/* A15: beyond PTRDIFF_MAX, and where rounding up would overflow; A16: errno is set by every
+ * function. */
 static void malloc_of_too_much_from_every_function_fails_with_enomem(void)
 {
     size_t const sizes[] = {
@@ -192,7 +193,8 @@ static void memalign_of_too_much_alignment_fails(void)
     check(errno == EINVAL || errno == ENOMEM);
 }
 
-/* A1, A2: EINVAL unless a power of two and a multiple of a pointer; through the return value alone. */
+/* A1, A2: EINVAL unless a power of two and a multiple of a pointer; through the return value
+ * alone. */
 static void posix_memalign_of_a_bad_alignment_says_einval_and_stores_nothing(void)
 {
     size_t const bad[] = {0,  1,  2,  3,   4,    5,    7,    12,       24,
@@ -333,7 +335,8 @@ static void free_sized_frees_and_keeps_errno(void)
         }
 }
 
-/* A26: an over-aligned small block lies in a larger class than its size says; A27: size 0 among them. */
+/* A26: an over-aligned small block lies in a larger class than its size says; A27: size 0 among
+ * them. */
 static void free_sized_of_an_aligned_block_finds_its_real_class(void)
 {
     if (free_aligned_sized_ptr == NULL)
@@ -350,8 +353,8 @@ static void free_sized_of_an_aligned_block_finds_its_real_class(void)
         }
 }
 
-/* A25: programs pass sizes and alignments that are wrong, and nothing comes of it: the neighbours keep what is theirs, and what is
- * allocated next fits where it is put. */
+/* A25: programs pass sizes and alignments that are wrong, and nothing comes of it: the neighbours
+ * keep what is theirs, and what is allocated next fits where it is put. */
 static void free_sized_with_a_wrong_size_does_no_harm(void)
 {
     enum { LIVE = 24 };
@@ -667,7 +670,8 @@ static void malloc_of_any_size_is_aligned_to_16(void)
         }
 }
 
-/* A23: blocks of libc's names for its own use and of the public ones are one heap, and each name keeps its own rules. */
+/* A23: blocks of libc's names for its own use and of the public ones are one heap, and each name
+ * keeps its own rules. */
 static void libc_aliases_and_public_names_are_one_heap(void)
 {
     static const char *const names[] = {"malloc",   "free",   "calloc",  "realloc",

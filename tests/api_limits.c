@@ -30,7 +30,8 @@ static void **large_blocks(long count)
     return blocks;
 }
 
-/* More holes than a process may have mappings, and small and large blocks are still to be had; all goes back in the end. */
+/* More holes than a process may have mappings, and small and large blocks are still to be had; all
+ * goes back in the end. */
 /* O6; A17: errno stays where munmap is refused. */
 static void many_large_blocks_freed_alternately_leave_room_for_others(void)
 {
@@ -114,7 +115,8 @@ static void free_of_locked_memory_returns_and_calloc_is_zero(void)
         free(blocks[i]);
 }
 
-/* The kernel refuses to move what consists of several mappings; the contents get across all the same. */
+/* The kernel refuses to move what consists of several mappings; the contents get across all the
+ * same. */
 static void realloc_of_a_block_with_advice_on_a_part_keeps_its_contents(void)
 {
     size_t size = 8 << 20, grown = 16 << 20;
@@ -132,7 +134,8 @@ static void realloc_of_a_block_with_advice_on_a_part_keeps_its_contents(void)
     free(p);
 }
 
-/* Each in 4 GiB of its own: what the allocator knows by address must not run out before the addresses do. */
+/* Each in 4 GiB of its own: what the allocator knows by address must not run out before the
+ * addresses do. */
 static void blocks_in_thousands_of_regions_are_given(void)
 {
     enum { BLOCKS = 4500 };

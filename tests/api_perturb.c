@@ -1,6 +1,7 @@
-/* mallopt(M_PERTURB): blocks come full of the complement of the byte and are filled with the byte when they are freed,
- * whatever the size, the function, the thread or the process; zeroed blocks are zero; and it can be switched off again.
- * On glibc some of this does not hold: its thread caches forget it. */
+/* Mallopt(M_PERTURB): blocks come full of the complement of the byte and are filled with the byte
+ * when they are freed, whatever the size, the function, the thread or the process; zeroed blocks
+ * are zero; and it can be switched off again.  On glibc some of this does not hold: its thread
+ * caches forget it. */
 #include "check.h"
 
 #include <malloc.h>

@@ -70,8 +70,8 @@ static void mallinfo_says_the_same_in_ints(void)
     check_eq(m.hblkhd, (int)m2.hblkhd);
 }
 
-/* What glibc 2.36 answers: 1 for its own parameters with any value and for those it does not know, and 0 for fast bins of
- * a size that there is not. */
+/* What glibc 2.36 answers: 1 for its own parameters with any value and for those it does not know,
+ * and 0 for fast bins of a size that there is not. */
 static void mallopt_answers_as_glibc(void)
 {
     static const int any[] = {M_TRIM_THRESHOLD,
@@ -296,7 +296,8 @@ static void malloc_info_writes_one_element(void)
     free(text);
 }
 
-/* The size in the last element that begins so; the elements of the whole process come after those of the heap. */
+/* The size in the last element that begins so; the elements of the whole process come after those
+ * of the heap. */
 static size_t info_size(const char *text, const char *element)
 {
     unsigned long count, size = 0;
@@ -408,7 +409,8 @@ static void run_with_conf(const char *conf, char *text)
     run_with("INKALLOC_CONF", conf, text);
 }
 
-/* Of glibc and of other allocators, set for a whole session or by a test harness: not for us, so not a word. */
+/* Of glibc and of other allocators, set for a whole session or by a test harness: not for us, so
+ * not a word. */
 static void environment_of_other_allocators_is_accepted_in_silence(void)
 {
     static const char *const foreign[][2] = {

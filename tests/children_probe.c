@@ -1,6 +1,7 @@
-/*
- * What a child of a preloaded shell says of itself (preload_children.sh): its words, who serves its malloc, whether the
- * kernel started it as another user (AT_SECURE), and its argument. Allocates and checks what it got.
+/* 
+ * What a child of a preloaded shell says of itself (preload_children.sh): its words, who serves its
+ * malloc, whether the kernel started it as another user (AT_SECURE), and its argument. Allocates
+ * and checks what it got.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -107,8 +107,8 @@ static void new_in_every_form_is_aligned_and_every_delete_takes_it()
         }
 }
 
-/* A27: blocks of no bytes at wide alignments, freed by sized deletes, come from where they go to: none is handed out twice; A25: nor with
- * a size that is wrong. */
+/* A27: blocks of no bytes at wide alignments, freed by sized deletes, come from where they go to:
+ * none is handed out twice; A25: nor with a size that is wrong. */
 static void delete_of_nothing_or_with_a_wrong_size_does_no_harm()
 {
     enum { EACH = 100 };
@@ -181,7 +181,8 @@ static void new_that_fails_lets_the_exception_of_the_handler_through()
     for (int form = 0; form < FORMS; ++form) {
         handler_calls = 0;
         std::set_new_handler(handler_that_throws);
-#ifdef INK_TEST_STATIC /* no runtime of its own stands behind our nothrow operators: README, Limits */
+/* No runtime of its own stands behind our nothrow operators: README, Limits. */
+#ifdef INK_TEST_STATIC
         check_eq(what_new_throws(form, impossible[0]), 2);
 #else
         check_eq(what_new_throws(form, impossible[0]),

@@ -1,5 +1,6 @@
 /* expect: inkalloc: interior pointer in free(PTR) */
-/* Sixteen bytes into a small block while M_PERTURB is on: noticed before it is filled, which would reach into the next. */
+/* Sixteen bytes into a small block while M_PERTURB is on: noticed before it is filled, which would
+ * reach into the next. */
 #include "misuse.h"
 
 int main(void)

@@ -1,5 +1,6 @@
 /* expect: inkalloc: misaligned pointer in free(PTR) */
-/* An odd address in the data of the program: no allocator aligns so, and that is what is said first. */
+/* An odd address in the data of the program: no allocator aligns so, and that is what is said
+ * first. */
 #include "misuse.h"
 
 static _Alignas(16) char array[64];

@@ -1,7 +1,7 @@
-/*
- * A program that is linked with inkalloc (link_*.sh): calls every function of the malloc family, also
- * from threads and from the child of a fork, and prints "served by <version>". malloc_stats writes
- * to stderr; its first line is for the script to judge.
+/* 
+ * A program that is linked with inkalloc (link_*.sh): calls every function of the malloc family,
+ * also from threads and from the child of a fork, and prints "served by <version>". malloc_stats
+ * writes to stderr; its first line is for the script to judge.
  */
 #define _GNU_SOURCE
 #include <inkalloc.h>

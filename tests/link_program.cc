@@ -1,5 +1,5 @@
-// A C++ program that is linked with inkalloc (link_cxx.sh): containers in threads, every kind of new,
-// and a new that fails; prints "served by <version>", and malloc_stats writes to stderr.
+// A C++ program that is linked with inkalloc (link_cxx.sh): containers in threads, every kind of
+// new, and a new that fails; prints "served by <version>", and malloc_stats writes to stderr.
 #include <inkalloc.h>
 
 #include <malloc.h>

@@ -1,5 +1,6 @@
-/* Takes 10 MiB, frees it, and makes no call of the allocator any more.  Says how much of it was resident, how much is after at most 5 seconds, how many threads
- * there are, and what setuid, which asks all threads, answers.  With an argument, a child of fork does all that. */
+/* Takes 10 MiB, frees it, and makes no call of the allocator any more.  Says how much of it was
+ * resident, how much is after at most 5 seconds, how many threads there are, and what setuid, which
+ * asks all threads, answers.  With an argument, a child of fork does all that. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // A C++ extension module for preload_python3_cxx.sh: churn(seed, rounds) fills standard containers
-// in threads of its own and returns a checksum; fail() lets operator new fail and returns what it threw.
+// in threads of its own and returns a checksum; fail() lets operator new fail and returns what it
+// threw.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -1,6 +1,8 @@
-/* Stress of the heap from many threads: every block keeps what its owner wrote, each is handed out once, and nothing is lost.
+/* Stress of the heap from many threads: every block keeps what its owner wrote, each is handed out
+ * once, and nothing is lost.
  *
- * Works on the core directly, not on the exported functions, so that it runs in the sanitizers' builds as well. */
+ * Works on the core directly, not on the exported functions, so that it runs in the sanitizers'
+ * builds as well. */
 #include "heap.h"
 #include "stats.h"
 #include "trim.h"
@@ -319,7 +321,8 @@ static void threads_that_come_and_go_conserve_blocks(void **state)
 enum {
     LOADERS = THREADS - 1,
     CHILD_SECONDS = 60,
-    /* What a vanished thread may have had on its way between two places: a batch, and a block in hand. */
+    /* What a vanished thread may have had on its way between two places: a batch, and a block in
+     * hand. */
     LOST = 63 + 2
 };
 
@@ -340,7 +343,8 @@ static void use_child(void *arg)
     own[0].steps = 400;
     if (unit_child_may_start_threads())
         unit_threads(2, churn, own, sizeof own[0]);
-    /* What the vanished threads had is whole, though the child has allocated and written all the time, and can be freed. */
+    /* What the vanished threads had is whole, though the child has allocated and written all the
+     * time, and can be freed. */
     for (int i = 0; i < LOADERS; i++)
         drop_all(&workers[i]);
     (void)ink_trim();
@@ -356,7 +360,8 @@ static void *churn_until_forks_are_over(void *arg)
     return NULL;
 }
 
-/* A fork at any moment gives a child that allocates, frees, starts threads and trims, and finds every block once. */
+/* A fork at any moment gives a child that allocates, frees, starts threads and trims, and finds
+ * every block once. */
 static void fork_beside_load_gives_working_children(void **state)
 {
     pthread_t threads[LOADERS];

@@ -1,6 +1,7 @@
-/* Children that allocate: threads hammer malloc and free, up to 3 MB and freeing each other's blocks, while
- * main forks; every child does what they do, alone and beside a thread that it starts.  INK_TEST_LONG makes
- * it 3000 children.  A child that hangs is ended by its alarm, and a parent that hangs by its own. */
+/* Children that allocate: threads hammer malloc and free, up to 3 MB and freeing each other's
+ * blocks, while main forks; every child does what they do, alone and beside a thread that it
+ * starts.  INK_TEST_LONG makes it 3000 children.  A child that hangs is ended by its alarm, and a
+ * parent that hangs by its own. */
 #include "check.h"
 
 #include <pthread.h>

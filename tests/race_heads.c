@@ -1,7 +1,7 @@
 /* Stress of what stands on the versioned heads: nothing is reachable twice, nothing is lost.
  *
- * Each tier of the head in a program of its own.  Between snapshot and commit a thread now and then gives up its processor, which makes
- * windows of nanoseconds as long as a time slice. */
+ * Each tier of the head in a program of its own.  Between snapshot and commit a thread now and then
+ * gives up its processor, which makes windows of nanoseconds as long as a time slice. */
 static inline void between(void);
 #define INK_BETWEEN() between()
 #include "atomiclist.h"

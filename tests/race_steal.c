@@ -1,6 +1,8 @@
-/* Thieves beside owners that allocate, free, overflow, end and fork: every block is in one hand at a time, and none is lost.
+/* Thieves beside owners that allocate, free, overflow, end and fork: every block is in one hand at
+ * a time, and none is lost.
  *
- * Built a second time with a thief that leaves out the barrier (INK_STEAL_WITHOUT_BARRIER): then it must fail, or it proves nothing. */
+ * Built a second time with a thief that leaves out the barrier (INK_STEAL_WITHOUT_BARRIER): then it
+ * must fail, or it proves nothing. */
 #include "heap.h"
 #include "stats.h"
 #include "steal.h"
@@ -24,8 +26,8 @@ struct worker {
     _Atomic(_Atomic uint64_t *) held[HELD];
 };
 
-/* The first word of a block that is in somebody's hand is 1, and all free memory is zero.  Plain loads and stores: a locked one would put in order what the race is
- * about. */
+/* The first word of a block that is in somebody's hand is 1, and all free memory is zero.  Plain
+ * loads and stores: a locked one would put in order what the race is about. */
 static _Atomic uint64_t *take(uint64_t *seed)
 {
     static const uint16_t sizes[] = {16, 16, 64, 64, 64, 200, 3000, 20000};
@@ -44,7 +46,8 @@ static void give(_Atomic uint64_t *p)
     ink_heap_free((void *)p, "free");
 }
 
-/* Stores that miss every cache hold up those that follow them, while loads go ahead: what the barrier is there for. */
+/* Stores that miss every cache hold up those that follow them, while loads go ahead: what the
+ * barrier is there for. */
 static void hold_stores_up(uint64_t *seed)
 {
     static _Atomic char cold[64 << 20];
@@ -145,7 +148,8 @@ static void run_beside_thief(void *arg)
 
 #ifdef INK_STEAL_WITHOUT_BARRIER
 
-/* How it fails is left to chance: a block in two hands, a double free that is noticed, a block lost. */
+/* How it fails is left to chance: a block in two hands, a double free that is noticed, a block
+ * lost. */
 static void theft_without_barrier_fails(void **state)
 {
     (void)state;

@@ -1,7 +1,9 @@
-/* ABA, deterministically: every removal is stopped between its snapshot and its commit, and other operations that bring the same item
- * back to the top are put there.  The commit must fail, and the retry must leave nothing lost and nothing twice.
+/* ABA, deterministically: every removal is stopped between its snapshot and its commit, and other
+ * operations that bring the same item back to the top are put there.  The commit must fail, and the
+ * retry must leave nothing lost and nothing twice.
  *
- * Each tier of the head in a program of its own; lists stand on the wide head, with the locked tier on the locked one. */
+ * Each tier of the head in a program of its own; lists stand on the wide head, with the locked tier
+ * on the locked one. */
 static void between(void);
 #define INK_BETWEEN() between()
 #include "atomiclist.h"

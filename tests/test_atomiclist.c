@@ -1,4 +1,5 @@
-/* InkAtomicList, on the wide and on the locked head: what goes in comes out, in order, once; remove finds an item wherever it stands. */
+/* InkAtomicList, on the wide and on the locked head: what goes in comes out, in order, once; remove
+ * finds an item wherever it stands. */
 #include "atomiclist.h"
 #include "unit.h"
 
@@ -39,7 +40,8 @@ static void operations_on_empty_list_find_nothing(void **state)
     assert_true(ink_atomiclist_empty(&list));
 }
 
-/* Push says what was on top: NULL tells the pusher that somebody may be waiting for the first item. */
+/* Push says what was on top: NULL tells the pusher that somebody may be waiting for the first
+ * item. */
 static void push_returns_what_was_on_top(void **state)
 {
     struct ink_atomiclist list = list_of(0);

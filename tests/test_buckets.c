@@ -6,7 +6,8 @@
 
 enum { NODES = 20 };
 
-/* The list of a bucket must be whole in both directions, and the mask must say whether there is one; its length. */
+/* The list of a bucket must be whole in both directions, and the mask must say whether there is
+ * one; its length. */
 static unsigned checked_length(const struct ink_buckets *buckets, unsigned bucket)
 {
     const struct ink_bucket_node *previous = NULL;
@@ -97,7 +98,8 @@ static void move_within_bucket_changes_nothing(void **state)
     assert_int_equal(checked_length(&buckets, 2), 2);
 }
 
-/* After any moves each node is in the bucket it was moved to and in no other, and the mask tells the truth. */
+/* After any moves each node is in the bucket it was moved to and in no other, and the mask tells
+ * the truth. */
 static void move_at_random_keeps_each_node_where_it_belongs(void **state)
 {
     struct ink_buckets buckets = {.used = 0};

@@ -1,4 +1,5 @@
-/* Bins: how they grow, where what overflows goes, what is found freed twice, and that nothing is lost or doubled. */
+/* Bins: how they grow, where what overflows goes, what is found freed twice, and that nothing is
+ * lost or doubled. */
 #include "cache.h"
 #include "bin.h"
 #include "die.h"
@@ -73,7 +74,8 @@ static unsigned spare(unsigned class)
     return frame != NULL ? ink_frame_items(frame) : 0;
 }
 
-/* What is out is in the program's hands, loaded, spare or listed: in hands is what the test says. */
+/* What is out is in the program's hands, loaded, spare or listed: in hands is what the test
+ * says. */
 static void assert_conserved(unsigned class, size_t in_hands)
 {
     assert_int_equal(items_out(class),
@@ -142,7 +144,8 @@ static void alloc_in_young_bin_doubles_what_it_takes(void **state)
     }
 }
 
-/* Many items of each class: all distinct, all come back, and with the cache flushed and the lists drained all are in the runs. */
+/* Many items of each class: all distinct, all come back, and with the cache flushed and the lists
+ * drained all are in the runs. */
 static void alloc_and_free_of_every_class_conserve_items(void **state)
 {
     (void)state;
@@ -166,7 +169,8 @@ static void alloc_and_free_of_every_class_conserve_items(void **state)
     }
 }
 
-/* A bin that nobody touches while others take from the runs gives back what it has, and begins small again. */
+/* A bin that nobody touches while others take from the runs gives back what it has, and begins
+ * small again. */
 static void unused_bin_gives_back_while_others_grow(void **state)
 {
     unsigned idle = ink_class_for(200), busy = ink_class_for(1024);
@@ -295,7 +299,8 @@ static void refill_and_fill(unsigned class)
         lay_down(&hand, hand.count - 1);
 }
 
-/* The full frame of a bin that was refilled becomes its spare, and goes to the shared list with the next one. */
+/* The full frame of a bin that was refilled becomes its spare, and goes to the shared list with the
+ * next one. */
 static void free_into_full_refilled_bin_makes_spare(void **state)
 {
     unsigned class = ink_class_for(256), most = ink_size_classes[class].batch_items;
@@ -336,7 +341,8 @@ static void free_into_full_bin_without_refill_keeps_no_spare(void **state)
     lay_down(&hand, 0);
 }
 
-/* A batch from the shared list loaded into a bin that was never used: frees beyond its room overflow like any others. */
+/* A batch from the shared list loaded into a bin that was never used: frees beyond its room
+ * overflow like any others. */
 static void free_into_bin_that_began_with_listed_batch_overflows(void **state)
 {
     static const size_t sizes[] = {16, 64, 1024, 4096, 32768};
@@ -387,7 +393,8 @@ static void load_of_short_batch_leaves_room_for_frees(void **state)
     assert_conserved(class, 0);
 }
 
-/* A flush leaves nothing in the cache: batches are listed, the rest is in the runs, empty frames are in the pool. */
+/* A flush leaves nothing in the cache: batches are listed, the rest is in the runs, empty frames
+ * are in the pool. */
 static void flush_empties_every_bin(void **state)
 {
     static struct hand hands[INK_CLASS_COUNT];
@@ -454,7 +461,8 @@ static void keep_empty_beyond_its_room_pools_frames(void **state)
         ink_frame_give_empty(frames[i]);
 }
 
-/* Without a cache items come from and go to the shared lists, one by one; batches fill up on the way. */
+/* Without a cache items come from and go to the shared lists, one by one; batches fill up on the
+ * way. */
 static void single_items_of_every_class_are_conserved(void **state)
 {
     (void)state;
@@ -520,7 +528,8 @@ static void free_of_last_freed_item_dies(void **state)
     lay_down(&hand, 0);
 }
 
-/* An item that stands anywhere in a full young bin, or in its spare, is caught by the free that overflows it. */
+/* An item that stands anywhere in a full young bin, or in its spare, is caught by the free that
+ * overflows it. */
 static void free_of_item_in_full_young_bin_dies(void **state)
 {
     unsigned class = ink_class_for(64);

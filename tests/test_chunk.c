@@ -1,6 +1,8 @@
-/* Chunks: runs of units, what is known to be zero, what goes back to the system, and repair after a fork.
+/* Chunks: runs of units, what is known to be zero, what goes back to the system, and repair after a
+ * fork.
  *
- * The source itself stands in place of the library's object: tests hold the lock and look at the masks. */
+ * The source itself stands in place of the library's object: tests hold the lock and look at the
+ * masks. */
 #include "units.c"
 #include "chunk.c"
 #include "purge.c"
@@ -30,7 +32,8 @@ static void give(struct ink_run *run)
     ink_chunk_give(run, me);
 }
 
-/* Everything back to the system, what a failed test had out as well, so that a test begins with nothing. */
+/* Everything back to the system, what a failed test had out as well, so that a test begins with
+ * nothing. */
 static int give_all_back(void **state)
 {
     (void)state;
@@ -81,7 +84,8 @@ static void assert_masks_are_true(void)
     assert_int_equal(ink_load_relaxed(&ink_chunk_mapped), mapped_units());
 }
 
-/* A run has the units asked for, at that alignment, in state TAKEN, each of them leading to its record. */
+/* A run has the units asked for, at that alignment, in state TAKEN, each of them leading to its
+ * record. */
 static void take_of_any_units_and_alignment_gives_such_a_run(void **state)
 {
     (void)state;
@@ -188,7 +192,8 @@ static void take_fills_a_chunk_before_it_maps_another(void **state)
     }
 }
 
-/* Of several chunks the one with the least room left is used first, so that the others can become empty. */
+/* Of several chunks the one with the least room left is used first, so that the others can become
+ * empty. */
 static void take_prefers_the_fullest_chunk(void **state)
 {
     struct ink_run *halves[4], *run;
@@ -249,7 +254,8 @@ static void take_without_lock_maps_just_the_run(void **state)
     assert_masks_are_true();
 }
 
-/* Trimming unmaps what is wholly free: nothing leads there any more, and it can all be mapped anew. */
+/* Trimming unmaps what is wholly free: nothing leads there any more, and it can all be mapped
+ * anew. */
 static void trim_of_free_chunks_unmaps_them(void **state)
 {
     struct ink_run *runs[5];
@@ -311,7 +317,8 @@ static void dirty_all(struct ink_run **runs, unsigned count, unsigned units)
     }
 }
 
-/* Of what becomes free only as much stays dirty as is allowed; the rest reads as zero, and is known to. */
+/* Of what becomes free only as much stays dirty as is allowed; the rest reads as zero, and is known
+ * to. */
 static void purge_excess_leaves_what_is_allowed(void **state)
 {
     struct ink_run *runs[MANY_RUNS];
@@ -336,7 +343,8 @@ static void purge_excess_leaves_what_is_allowed(void **state)
         give(runs[i]);
 }
 
-/* What is left to the system is no longer dirty and not known to be zero; a trim takes it for good. */
+/* What is left to the system is no longer dirty and not known to be zero; a trim takes it for
+ * good. */
 static void purge_lazily_leaves_units_to_the_system(void **state)
 {
     struct ink_run *runs[MANY_RUNS];
@@ -359,7 +367,8 @@ static void purge_lazily_leaves_units_to_the_system(void **state)
     assert_masks_are_true();
 }
 
-/* On a huge page the first unit that is used brings memory to all others: they still read as zero, but are dirty, and can be purged. */
+/* On a huge page the first unit that is used brings memory to all others: they still read as zero,
+ * but are dirty, and can be purged. */
 static void take_of_one_unit_on_a_huge_page_makes_the_others_dirty(void **state)
 {
     size_t fixed = ink_options.dirty_max;
@@ -453,7 +462,8 @@ static void take_of_purged_units_lets_more_stay(void **state)
     assert_masks_are_true();
 }
 
-/* Locked pages cannot be purged: they are tried once, count for nothing until they have been used again, and keep their contents. */
+/* Locked pages cannot be purged: they are tried once, count for nothing until they have been used
+ * again, and keep their contents. */
 static void purge_excess_of_locked_units_gives_up_once(void **state)
 {
     struct ink_run *runs[MANY_RUNS];
@@ -507,7 +517,8 @@ static void take_after_scribbled_masks(void *arg)
     UNIT_CHECK(ink_chunk_dirty_bytes() == 0);
 }
 
-/* In a child that finds the lock held, the masks are made anew from what the runs say, with nothing believed to be zero. */
+/* In a child that finds the lock held, the masks are made anew from what the runs say, with nothing
+ * believed to be zero. */
 static void take_in_child_of_locked_parent_repairs_masks(void **state)
 {
     struct ink_run *kept = take(7, 1), *given = take(5, 1), *unmerged = take(3, 1);
@@ -568,7 +579,8 @@ static void take_and_give_in_thread(void *arg)
         }
 }
 
-/* Threads that take, give, purge and trim at once never meet in a unit, and in the end all of it can go. */
+/* Threads that take, give, purge and trim at once never meet in a unit, and in the end all of it
+ * can go. */
 static void take_give_and_trim_by_many_threads_lose_nothing(void **state)
 {
     struct worker workers[THREADS];

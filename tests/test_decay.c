@@ -1,4 +1,5 @@
-/* Decay: what nobody has needed for a while goes, what a program breathes with stays, and the clock is the system's. */
+/* Decay: what nobody has needed for a while goes, what a program breathes with stays, and the clock
+ * is the system's. */
 #include "decay.h"
 #include "cache_fast.h"
 #include "chunk.h"
@@ -76,7 +77,8 @@ static void units_that_nobody_needs_go(void **state)
     assert_true(ink_chunk_dirty_bytes() <= MIB);
 }
 
-/* Of what a program takes and gives in each half period nothing goes; of what it takes no longer, that. */
+/* Of what a program takes and gives in each half period nothing goes; of what it takes no longer,
+ * that. */
 static void units_that_are_needed_now_and_then_stay(void **state)
 {
     (void)state;
@@ -168,7 +170,8 @@ static void caches_of_idle_threads_go(void **state)
     }
 }
 
-/* Two of five items are left: too many for a collapse, and much of the runs lies free.  It goes once, and again when more has become free. */
+/* Two of five items are left: too many for a collapse, and much of the runs lies free.  It goes
+ * once, and again when more has become free. */
 static void free_pages_between_live_items_go(void **state)
 {
     size_t before, after;

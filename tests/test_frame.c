@@ -26,7 +26,8 @@ static void assert_distinct(struct ink_frame *const *frames, size_t count)
     free(sorted);
 }
 
-/* Empty frames are aligned to their size, idle, nobody else's, and their index leads back to them. */
+/* Empty frames are aligned to their size, idle, nobody else's, and their index leads back to
+ * them. */
 static void take_empty_gives_distinct_frames_with_their_index(void **state)
 {
     struct ink_frame *frames[MANY];
@@ -190,7 +191,8 @@ static void push_below_at_bound_does_nothing(void **state)
         ink_frame_give_empty(frames[i]);
 }
 
-/* A popper that was interrupted between its look and its commit must not bring back a frame that has gone elsewhere. */
+/* A popper that was interrupted between its look and its commit must not bring back a frame that
+ * has gone elsewhere. */
 static void pop_interrupted_by_pops_and_push_of_same_frame_is_refused(void **state)
 {
     static struct ink_stack stack, elsewhere;
@@ -277,7 +279,8 @@ static void play(void *arg)
         }
 }
 
-/* However many pop and push at once, each frame is in one hand at a time and all are there in the end. */
+/* However many pop and push at once, each frame is in one hand at a time and all are there in the
+ * end. */
 static void stacks_under_load_keep_every_frame_once(void **state)
 {
     struct player players[THREADS];

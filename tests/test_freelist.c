@@ -269,7 +269,8 @@ struct worker {
     struct unit_timer timer;
 };
 
-/* Takes a batch from the list or the runs, marks all its items as its own, looks again, and passes it on. */
+/* Takes a batch from the list or the runs, marks all its items as its own, looks again, and passes
+ * it on. */
 static void pass_batches(void *arg)
 {
     struct worker *worker = arg;
@@ -300,7 +301,8 @@ static void pass_batches(void *arg)
     }
 }
 
-/* Batches that change hands between threads and runs stay whole: no item is in two of them, none is lost. */
+/* Batches that change hands between threads and runs stay whole: no item is in two of them, none is
+ * lost. */
 static void pushes_and_pops_by_many_threads_keep_every_item_once(void **state)
 {
     struct worker workers[THREADS];

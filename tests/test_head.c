@@ -1,4 +1,5 @@
-/* The versioned head, each tier in a program of its own: removal is refused to whoever looked before another removal. */
+/* The versioned head, each tier in a program of its own: removal is refused to whoever looked
+ * before another removal. */
 #include "head.h"
 #include "unit.h"
 
@@ -82,7 +83,8 @@ static void push_of_any_link_keeps_it_whole(void **state)
     }
 }
 
-/* A popper that was late must not take the top by a link of yesterday, though the same index is on top again. */
+/* A popper that was late must not take the top by a link of yesterday, though the same index is on
+ * top again. */
 static void pop_with_stale_snapshot_fails_though_top_is_same_again(void **state)
 {
     struct ink_head head = {0};
@@ -301,7 +303,8 @@ static void take_and_put_back(void *arg)
     }
 }
 
-/* Few nodes and many threads: nodes come back to the top all the time, and nobody takes one that another holds. */
+/* Few nodes and many threads: nodes come back to the top all the time, and nobody takes one that
+ * another holds. */
 static void nodes_under_contention_have_one_holder(void **state)
 {
     static struct shared shared;

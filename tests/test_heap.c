@@ -51,7 +51,8 @@ static enum route route_of(const void *p)
     return ITEM;
 }
 
-/* Up to 32 KiB items, up to 1 MiB ranges of units, above it large blocks; usable is what was asked for or little more. */
+/* Up to 32 KiB items, up to 1 MiB ranges of units, above it large blocks; usable is what was asked
+ * for or little more. */
 static void alloc_of_each_size_takes_its_route(void **state)
 {
     static const struct {
@@ -142,7 +143,8 @@ static void alloc_zeroed_is_zero_where_others_have_been(void **state)
         }
 }
 
-/* Every alignment from 1 byte to 1 GiB holds for every kind of size; the blocks can be used, resized and freed like any. */
+/* Every alignment from 1 byte to 1 GiB holds for every kind of size; the blocks can be used,
+ * resized and freed like any. */
 static void alloc_aligned_of_any_alignment_and_size_is_aligned(void **state)
 {
     static const size_t sizes[] = {0,     1,     17,        100, 4096,    30000,
@@ -178,7 +180,8 @@ static void usable_of_null_is_0(void **state)
     ink_heap_free(NULL, "free");
 }
 
-/* What no address space can hold is refused at once: the caches, and the chunks beneath, stay as they are. */
+/* What no address space can hold is refused at once: the caches, and the chunks beneath, stay as
+ * they are. */
 static void alloc_beyond_the_address_space_gives_nothing_back(void **state)
 {
     void *p = alloc(100);
@@ -215,7 +218,8 @@ static void query_in_new_thread(void *arg)
     UNIT_CHECK(ink_load_relaxed(&ink_tls_cache) == INK_CACHE_EMPTY);
 }
 
-/* A thread that only asks gets no record for it: it may be one whose record has just been given up (P15). */
+/* A thread that only asks gets no record for it: it may be one whose record has just been given up
+ * (P15). */
 static void usable_and_stats_in_new_thread_make_no_state(void **state)
 {
     void *p[] = {alloc(10), alloc(32 * KIB), alloc(100 * KIB), alloc(3 * MIB)};
@@ -430,7 +434,8 @@ static void free_twice_dies(void **state)
     assert_dies(large, INK_FAULT_DOUBLE);
     assert_dies(range, INK_FAULT_DOUBLE);
     release(alloc(64));
-    /* Items may be found out long afterwards, when nobody knows any more what freed them: always in the name of free. */
+    /* Items may be found out long afterwards, when nobody knows any more what freed them: always in
+     * the name of free. */
     unit_assert_misuse(free_the_item, item, INK_FAULT_DOUBLE, "free", item);
 }
 

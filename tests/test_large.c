@@ -1,6 +1,7 @@
 /* Large blocks: mappings of their own, their records, and who may free them.
  *
- * The source of the records stands in place of the library's object: tests pretend that there are a great many blocks. */
+ * The source of the records stands in place of the library's object: tests pretend that there are a
+ * great many blocks. */
 #include "dirty.c"
 #include "large_record.c"
 #include "die.h"
@@ -142,7 +143,8 @@ static void assert_filled(const unsigned char *p, size_t bytes)
             fail_msg("byte %zu has changed", i);
 }
 
-/* Growing and shrinking keep what fits, wherever the block ends up; a place that was left is no block any more. */
+/* Growing and shrinking keep what fits, wherever the block ends up; a place that was left is no
+ * block any more. */
 static void realloc_to_any_size_keeps_contents(void **state)
 {
     static const size_t sizes[] = {5 * MIB, 12 * MIB, 2 * MIB + 1, 2 * MIB + 2,
@@ -317,7 +319,8 @@ static int pretend_no_more(void **state)
     return 0;
 }
 
-/* A freed block's mapping is kept, but not what was in it; the next block that fits is there, and zero. */
+/* A freed block's mapping is kept, but not what was in it; the next block that fits is there, and
+ * zero. */
 static void free_among_very_many_keeps_the_mapping_for_the_next(void **state)
 {
     struct ink_large_sum before = ink_large_sum();
@@ -341,7 +344,8 @@ static void free_among_very_many_keeps_the_mapping_for_the_next(void **state)
     assert_string_equal(fault_of_free(q), no_fault);
 }
 
-/* A kept mapping is zero, and as any other, whatever its last owner wrote and asked of the kernel. */
+/* A kept mapping is zero, and as any other, whatever its last owner wrote and asked of the
+ * kernel. */
 static void alloc_of_kept_mapping_is_zero_and_can_be_written(void **state)
 {
     char *p = alloc(2 * MIB), *q;
@@ -358,7 +362,8 @@ static void alloc_of_kept_mapping_is_zero_and_can_be_written(void **state)
     assert_string_equal(fault_of_free(q), no_fault);
 }
 
-/* A kept mapping serves no block that it is too small for, more than half too large, or not aligned for. */
+/* A kept mapping serves no block that it is too small for, more than half too large, or not aligned
+ * for. */
 static void alloc_takes_no_kept_mapping_that_does_not_fit(void **state)
 {
     char *p = alloc(4 * MIB), *other[3];
@@ -536,7 +541,8 @@ static void alloc_realloc_free(void *arg)
             UNIT_CHECK(ink_large_free(held[i]) == NULL);
 }
 
-/* Threads that allocate, resize and free at once keep their own blocks, and the sums come out even. */
+/* Threads that allocate, resize and free at once keep their own blocks, and the sums come out
+ * even. */
 static void alloc_realloc_free_by_many_threads_keep_blocks_apart(void **state)
 {
     struct ink_large_sum before = ink_large_sum();
@@ -600,7 +606,8 @@ static void free_keeps_the_block_for_the_next(void **state)
     assert_string_equal(fault_of_free(q), no_fault);
 }
 
-/* Not for one that it is too small for, or that would waste more than a quarter, or that is aligned beyond it. */
+/* Not for one that it is too small for, or that would waste more than a quarter, or that is aligned
+ * beyond it. */
 static void alloc_takes_no_dirty_block_that_does_not_fit(void **state)
 {
     char *p = alloc(4 * MIB), *other[3];
@@ -654,7 +661,8 @@ static void write_all(void *p)
     memset(p, 0x64, 2 * MIB);
 }
 
-/* Whatever its last owner asked of the kernel, the next one can write to it, and so can its child. */
+/* Whatever its last owner asked of the kernel, the next one can write to it, and so can its
+ * child. */
 static void alloc_of_protected_block_can_be_written(void **state)
 {
     char *p = alloc(2 * MIB);
@@ -697,7 +705,8 @@ static void trim_unmaps_what_is_dirty(void **state)
     assert_int_equal(ink_large_trim(), 0);
 }
 
-/* A program that takes and frees more than may stay, over and over, is allowed more: up to a quarter of what it had in use. */
+/* A program that takes and frees more than may stay, over and over, is allowed more: up to a
+ * quarter of what it had in use. */
 static void alloc_of_what_was_given_back_lets_more_stay(void **state)
 {
     char *live = alloc(64 * MIB);

@@ -65,7 +65,8 @@ static int no_limit(void **state)
     return 0;
 }
 
-/* Whatever the blocks are, about as much as the limit fits, and no more; and as much again after all was freed. */
+/* Whatever the blocks are, about as much as the limit fits, and no more; and as much again after
+ * all was freed. */
 static void hard_limit_holds_for_every_kind_of_block(void **state)
 {
     static const size_t sizes[] = {16, 200, 5000, 32768, 100000, 700000, 2 * MIB, 5 * MIB};
@@ -152,7 +153,8 @@ static void soft_limit_refuses_nothing_and_keeps_nothing(void **state)
     ink_heap_free(held, "free");
 }
 
-/* Several threads together: each is refused now and then, none for ever, and what was counted is given back. */
+/* Several threads together: each is refused now and then, none for ever, and what was counted is
+ * given back. */
 static void *churn(void *seed)
 {
     unsigned random = (unsigned)(uintptr_t)seed;

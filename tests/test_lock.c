@@ -41,7 +41,8 @@ static void release_by_somebody_else_changes_nothing(void **state)
     assert_int_equal(ink_lock_try(&lock, bob), INK_LOCK_TAKEN);
 }
 
-/* An outermost operation that finds its own name there was left by a jump: it takes the word over, to repair. */
+/* An outermost operation that finds its own name there was left by a jump: it takes the word over,
+ * to repair. */
 static void try_of_own_lock_when_outermost_is_stale(void **state)
 {
     struct ink_lock lock = {0};
@@ -84,7 +85,8 @@ static uint64_t fastest_busy_take(struct ink_lock *lock, struct ink_locker me)
     return fastest;
 }
 
-/* A lock that lies interrupted beneath cannot be given back while we wait: the answer comes at once.  A full wait has 40 sleeps of 50 us. */
+/* A lock that lies interrupted beneath cannot be given back while we wait: the answer comes at
+ * once.  A full wait has 40 sleeps of 50 us. */
 static void take_of_lock_beneath_is_busy_at_once(void **state)
 {
     struct ink_lock lock = {0};
@@ -216,7 +218,8 @@ static void check_lock_from_before_fork(void *arg)
     UNIT_CHECK(ink_lock_try(lock, bob) == INK_LOCK_TAKEN);
 }
 
-/* In a child, what was held before the fork is anybody's, but for the thread that lies interrupted in it. */
+/* In a child, what was held before the fork is anybody's, but for the thread that lies interrupted
+ * in it. */
 static void try_in_child_of_lock_from_before_fork_is_stale(void **state)
 {
     struct ink_lock lock = {0};
@@ -251,7 +254,8 @@ static void release_lock_from_before_fork(void *arg)
     UNIT_CHECK(ink_lock_try(arg, alice) == INK_LOCK_TAKEN);
 }
 
-/* A handler that forks inside an operation returns into it in the child: that gives back what it has, of whatever generation. */
+/* A handler that forks inside an operation returns into it in the child: that gives back what it
+ * has, of whatever generation. */
 static void release_in_child_of_lock_from_before_fork_frees_it(void **state)
 {
     struct ink_lock lock = {0};
@@ -285,7 +289,8 @@ static void check_lock_of_suspended_owner(void *arg)
     UNIT_CHECK(ink_lock_try(arg, alice) == INK_LOCK_STALE);
 }
 
-/* A handler that forks inside an operation: the child's other threads leave alone what that operation holds, until it is through. */
+/* A handler that forks inside an operation: the child's other threads leave alone what that
+ * operation holds, until it is through. */
 static void try_in_child_of_lock_of_suspended_owner_is_busy(void **state)
 {
     struct ink_lock lock = {0};

@@ -1,4 +1,5 @@
-/* The window of class bytes and the map of owner words.  Addresses are only numbers here: nothing is touched. */
+/* The window of class bytes and the map of owner words.  Addresses are only numbers here: nothing
+ * is touched. */
 #include "map.h"
 #include "unit.h"
 
@@ -66,7 +67,8 @@ static void place_of_second_chunk_does_not_move_window(void **state)
     assert_true(ink_load_relaxed(&ink_window.top) == top);
 }
 
-/* All aligned pointers into a unit have its class, from its first byte to its last; the units beside it do not. */
+/* All aligned pointers into a unit have its class, from its first byte to its last; the units
+ * beside it do not. */
 static void class_of_unit_holds_for_its_aligned_pointers_only(void **state)
 {
     uintptr_t unit = PLACE + 5 * UNIT;
@@ -159,7 +161,8 @@ static void owner_of_foreign_pointer_is_0(void **state)
     assert_int_equal(ink_owner_of(at(PLACE)), 0);
 }
 
-/* An owner word counts for every byte of its units, on both sides of a 4 GiB border, and no unit beside them. */
+/* An owner word counts for every byte of its units, on both sides of a 4 GiB border, and no unit
+ * beside them. */
 static void owner_of_units_over_a_leaf_border_holds_for_them_only(void **state)
 {
     uintptr_t border = (uintptr_t)0x40000000u << (UINTPTR_MAX > 0xffffffffu ? 4 : 0);
@@ -185,7 +188,8 @@ static void owner_of_units_over_a_leaf_border_holds_for_them_only(void **state)
 }
 
 #if UINTPTR_MAX > 0xffffffffu
-/* Addresses that agree in all but the upper half have owners of their own, however many upper halves there are. */
+/* Addresses that agree in all but the upper half have owners of their own, however many upper
+ * halves there are. */
 static void owners_of_many_leaves_do_not_mix(void **state)
 {
     enum { LEAVES = 300 };
@@ -238,7 +242,8 @@ static void open_of_a_range_of_many_leaves_opens_each(void **state)
 #endif
 
 #if UINTPTR_MAX > 0xffffffffu
-/* A leaf in hand opens the leaf of an address that has none, and comes back if the address has one. */
+/* A leaf in hand opens the leaf of an address that has none, and comes back if the address has
+ * one. */
 static void open_with_leaf_in_hand_uses_it_only_if_needed(void **state)
 {
     void *address = at((uintptr_t)0x77 << 40), *beside = at(((uintptr_t)0x77 << 40) + 5 * UNIT);

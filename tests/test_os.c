@@ -1,4 +1,5 @@
-/* System calls: fresh memory is zero and aligned, errno is left alone, generations tell parents from children. */
+/* System calls: fresh memory is zero and aligned, errno is left alone, generations tell parents
+ * from children. */
 /* The source itself, in place of the library's object: a test sets the last generation. */
 #include "os.c"
 #include "unit.h"
@@ -117,7 +118,8 @@ static void map_aligned_of_odd_length_keeps_the_last_page(void **state)
     assert_true(ink_os_unmap(p, 2 * page() + 1));
 }
 
-/* A mapping with a neighbour cannot grow in place; it is then untouched, and may be moved with what is in it. */
+/* A mapping with a neighbour cannot grow in place; it is then untouched, and may be moved with what
+ * is in it. */
 static void remap_of_hemmed_in_mapping_moves_only_if_it_may(void **state)
 {
     char *p = ink_os_map(2 * page());
@@ -342,7 +344,8 @@ static int see_generation(void *arg)
     return 0;
 }
 
-/* A child that shares our memory, as vfork makes it, is of our generation: the allocator's state is the same. */
+/* A child that shares our memory, as vfork makes it, is of our generation: the allocator's state is
+ * the same. */
 static void generation_in_vforked_child_is_the_parents(void **state)
 {
     static _Alignas(64) char stack[65536];

@@ -1,7 +1,9 @@
-/* The system refuses: every n-th mmap, munmap, mremap or madvise fails.  No call may end in more than NULL, nothing that was written may be lost, and
- * when the system gives again everything works again.
+/* The system refuses: every n-th mmap, munmap, mremap or madvise fails.  No call may end in more
+ * than NULL, nothing that was written may be lost, and when the system gives again everything works
+ * again.
  *
- * This program's own syscall() stands in place of the C library's, through which os.c makes every call. */
+ * This program's own syscall() stands in place of the C library's, through which os.c makes every
+ * call. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

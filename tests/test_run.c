@@ -1,6 +1,8 @@
-/* Runs: items that go out once and come back once, what is found wrong with them, and what becomes of empty runs.
+/* Runs: items that go out once and come back once, what is found wrong with them, and what becomes
+ * of empty runs.
  *
- * The source of the shards stands in place of the library's object: tests hold class locks and look at buckets. */
+ * The source of the shards stands in place of the library's object: tests hold class locks and look
+ * at buckets. */
 #include "die.h"
 #include "run.h"
 #include "run_shard.c"
@@ -64,7 +66,8 @@ static size_t items_out(unsigned class)
     return sum.items - sum.free_items;
 }
 
-/* A refill of any class gives distinct items of its runs, no more than wanted, in a batch that says so. */
+/* A refill of any class gives distinct items of its runs, no more than wanted, in a batch that says
+ * so. */
 static void refill_of_every_class_gives_distinct_items_of_it(void **state)
 {
     (void)state;
@@ -98,7 +101,8 @@ static void refill_of_every_class_gives_distinct_items_of_it(void **state)
     }
 }
 
-/* A run is handed out to its last item, each once; what does not fit any more comes from another run. */
+/* A run is handed out to its last item, each once; what does not fit any more comes from another
+ * run. */
 static void refill_hands_out_every_item_of_a_run_once(void **state)
 {
     (void)state;
@@ -135,7 +139,8 @@ static void refill_hands_out_every_item_of_a_run_once(void **state)
     }
 }
 
-/* A refill goes on in the next run when the first has too few, and hands out neighbours from the lowest address on. */
+/* A refill goes on in the next run when the first has too few, and hands out neighbours from the
+ * lowest address on. */
 static void refill_over_two_runs_takes_what_each_has(void **state)
 {
     unsigned class = ink_class_for_aligned(4096, 4096),
@@ -231,7 +236,8 @@ static void drain_empties_just_the_row(void **state)
     ink_frame_give_empty(frame);
 }
 
-/* Runs that become wholly free go back to their chunks, but for one that a class keeps at hand; a trim takes that, too. */
+/* Runs that become wholly free go back to their chunks, but for one that a class keeps at hand; a
+ * trim takes that, too. */
 static void drain_to_emptiness_gives_runs_back(void **state)
 {
     (void)state;
@@ -276,7 +282,8 @@ static void run_of_reused_unit_has_the_new_class(void **state)
     }
 }
 
-/* A lock that cannot be had: without waiting a drain leaves the rest as it is, and a later one finishes it. */
+/* A lock that cannot be had: without waiting a drain leaves the rest as it is, and a later one
+ * finishes it. */
 static void drain_without_lock_leaves_the_row(void **state)
 {
     unsigned class = class_of(64);
@@ -297,7 +304,8 @@ static void drain_without_lock_leaves_the_row(void **state)
     ink_frame_give_empty(frame);
 }
 
-/* A class whose lock is held for long is served from another shard, and goes on there; items go home to the shard they are from. */
+/* A class whose lock is held for long is served from another shard, and goes on there; items go
+ * home to the shard they are from. */
 static void refill_without_lock_goes_on_in_another_shard(void **state)
 {
     unsigned class = class_of(320);
@@ -327,7 +335,8 @@ static void refill_without_lock_goes_on_in_another_shard(void **state)
     ink_store_relaxed(&all->current, (uint8_t)old);
 }
 
-/* Held by what lies interrupted beneath, the lock is as good as ever for others: the class stays where it is. */
+/* Held by what lies interrupted beneath, the lock is as good as ever for others: the class stays
+ * where it is. */
 static void refill_with_lock_beneath_does_not_move_the_class(void **state)
 {
     unsigned class = class_of(320);
@@ -344,7 +353,8 @@ static void refill_with_lock_beneath_does_not_move_the_class(void **state)
     drain(class, frame);
 }
 
-/* With no shard to be had at all there is still memory: a run of one's own, which the others learn of later. */
+/* With no shard to be had at all there is still memory: a run of one's own, which the others learn
+ * of later. */
 static void refill_without_any_lock_takes_a_fresh_run(void **state)
 {
     unsigned class = class_of(640);
@@ -602,7 +612,8 @@ static void refill_and_drain(void *arg)
             drain_in_thread(worker, class[i], held[i]);
 }
 
-/* Threads that refill, drain and trim at once never hold the same item, and in the end all are back. */
+/* Threads that refill, drain and trim at once never hold the same item, and in the end all are
+ * back. */
 static void refill_and_drain_by_many_threads_keep_every_item_once(void **state)
 {
     struct worker workers[THREADS];

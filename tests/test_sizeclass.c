@@ -42,7 +42,8 @@ static void class_for_every_size_is_smallest_that_fits(void **state)
     }
 }
 
-/* Above 128 bytes an item is less than a quarter larger than what was asked for; that bound is tight. */
+/* Above 128 bytes an item is less than a quarter larger than what was asked for; that bound is
+ * tight. */
 static void class_above_128_bytes_wastes_less_than_a_quarter(void **state)
 {
     (void)state;
@@ -72,7 +73,8 @@ static void class_for_aligned_is_smallest_that_fits_and_aligns(void **state)
     assert_int_equal(ink_class_for_aligned(0, (SIZE_MAX >> 1) + 1), INK_CLASS_NONE);
 }
 
-/* A run holds as many items as fit into its units.  Over is at most a sixteenth of one unit, and 6 % of larger runs. */
+/* A run holds as many items as fit into its units.  Over is at most a sixteenth of one unit, and 6
+ * % of larger runs. */
 static void run_of_every_class_is_full_of_items(void **state)
 {
     (void)state;
@@ -113,7 +115,8 @@ static void least_of_every_class_is_half_its_size(void **state)
         assert_int_equal(ink_size_classes[class].least, ink_size_classes[class].size / 2);
 }
 
-/* At an item's first byte its number is exact; inside an item the number betrays by its offset that it is no boundary. */
+/* At an item's first byte its number is exact; inside an item the number betrays by its offset that
+ * it is no boundary. */
 static void item_of_every_offset_is_exact_at_boundaries_only(void **state)
 {
     (void)state;

@@ -156,7 +156,8 @@ static void cache_and_count(void *arg)
     *seen = ink_stats_collect().cached_blocks;
 }
 
-/* What any thread has cached is in the sum while the thread lives, and still somewhere when it has ended. */
+/* What any thread has cached is in the sum while the thread lives, and still somewhere when it has
+ * ended. */
 static void cached_counts_all_threads(void **state)
 {
     struct ink_stats before, after;
@@ -178,7 +179,8 @@ static void banner_names_library_version_and_head(void **state)
     assert_string_equal(ink_stats_banner, "inkalloc " PACKAGE_VERSION ", head " INK_HEAD_NAME "\n");
 }
 
-/* What is resident is in use, cached, dirty, kept or metadata: at most those, and at least what is in use, as all of it was written. */
+/* What is resident is in use, cached, dirty, kept or metadata: at most those, and at least what is
+ * in use, as all of it was written. */
 static void assert_explains(size_t resident_at_start)
 {
     struct ink_stats stats = collect();

@@ -1,4 +1,5 @@
-/* Stealing from other threads' caches: idle ones lose what they have loaded, busy ones keep it, and either goes on as before. */
+/* Stealing from other threads' caches: idle ones lose what they have loaded, busy ones keep it, and
+ * either goes on as before. */
 #include "steal.h"
 #include "cache_fast.h"
 #include "heap.h"
@@ -312,7 +313,8 @@ static void work_in_child(void *arg)
     UNIT_CHECK(ink_run_out_bytes() == 0);
 }
 
-/* Forked with a mark set, the child gives back what the vanished victim had, and what no thief will come for is the victim's. */
+/* Forked with a mark set, the child gives back what the vanished victim had, and what no thief will
+ * come for is the victim's. */
 static void child_settles_marks(void **state)
 {
     static struct victim victim;

@@ -79,7 +79,8 @@ static void acquire_after_release_uses_records_again(void **state)
     }
 }
 
-/* The record of an older generation with the same control block is another thread's: it is told of and left alone. */
+/* The record of an older generation with the same control block is another thread's: it is told of
+ * and left alone. */
 static void acquire_in_new_generation_tells_of_orphans(void **state)
 {
     struct ink_thread *old = acquire(400, 1), *new;
@@ -191,7 +192,8 @@ static void acquire_and_release(void *arg)
     }
 }
 
-/* Threads that come and go at once never share a record, and need no more of them than there are threads. */
+/* Threads that come and go at once never share a record, and need no more of them than there are
+ * threads. */
 static void acquire_by_many_threads_gives_each_its_own(void **state)
 {
     struct worker workers[THREADS];

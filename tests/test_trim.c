@@ -122,7 +122,8 @@ static void *cache_much(void *arg)
     return NULL;
 }
 
-/* What another thread has cached is taken from it; without a barrier for all threads (emulators) what it has loaded stays. */
+/* What another thread has cached is taken from it; without a barrier for all threads (emulators)
+ * what it has loaded stays. */
 static void trim_empties_caches_of_other_threads(void **state)
 {
     struct holder holder;
@@ -196,7 +197,8 @@ static void fill_peak(void)
     }
 }
 
-/* 128 MiB, of which one block in 32 stays: no run is free, but most pages are, and go back with the frees themselves; what stays is whole. */
+/* 128 MiB, of which one block in 32 stays: no run is free, but most pages are, and go back with the
+ * frees themselves; what stays is whole. */
 static void free_of_most_gives_pages_back_without_a_call(void **state)
 {
     size_t before;

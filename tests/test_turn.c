@@ -1,4 +1,5 @@
-/* Turns: which cache an operation may use when it interrupts another, after its thread has ended, and after a fork. */
+/* Turns: which cache an operation may use when it interrupts another, after its thread has ended,
+ * and after a fork. */
 #include "turn.h"
 #include "cache_fast.h"
 #include "freelist.h"
@@ -48,8 +49,8 @@ static void one_turn(void)
     ink_turn_end(&turn);
 }
 
-/* While every operation is to be a turn, none finds the cache where the fast paths look, and each uses it all the same; inner ones
- * leave as they came; afterwards it is as before. */
+/* While every operation is to be a turn, none finds the cache where the fast paths look, and each
+ * uses it all the same; inner ones leave as they came; afterwards it is as before. */
 static void end_of_turn_while_all_must_be_turns_hides_the_cache(void **state)
 {
     struct ink_turn outer, inner;
@@ -72,7 +73,8 @@ static void end_of_turn_while_all_must_be_turns_hides_the_cache(void **state)
     assert_int_equal(ink_load_relaxed(&ink_tls_cache), mine());
 }
 
-/* One inside another uses the second cache, the next the third, and all others none; each leaves as it came. */
+/* One inside another uses the second cache, the next the third, and all others none; each leaves as
+ * it came. */
 static void begin_of_inner_turns_gives_second_then_third_then_none(void **state)
 {
     struct ink_turn turn[5];
@@ -121,7 +123,8 @@ static void check_and_free(void **p, size_t size)
     }
 }
 
-/* Allocating and freeing works at every depth: blocks are distinct, and freed at another depth than they came from. */
+/* Allocating and freeing works at every depth: blocks are distinct, and freed at another depth than
+ * they came from. */
 static void alloc_and_free_at_every_depth_conserve_blocks(void **state)
 {
     static const size_t sizes[] = {64, 5000, 100000};
@@ -149,7 +152,8 @@ static void alloc_and_free_at_every_depth_conserve_blocks(void **state)
     assert_int_equal(ink_stats_collect().live_blocks, live);
 }
 
-/* An operation that was left by a jump costs speed, not blocks: the thread goes on without its own cache. */
+/* An operation that was left by a jump costs speed, not blocks: the thread goes on without its own
+ * cache. */
 static void alloc_after_jump_out_of_a_turn_still_works(void **state)
 {
     static void *p[EACH];
@@ -200,7 +204,8 @@ static void use_caches(void *arg)
     ink_turn_end(&outer);
 }
 
-/* When a thread ends, its caches are empty and its record is anybody's; the next thread takes it. */
+/* When a thread ends, its caches are empty and its record is anybody's; the next thread takes
+ * it. */
 static void end_of_thread_empties_its_caches(void **state)
 {
     struct ink_thread *first = NULL, *second = NULL;
@@ -241,7 +246,8 @@ static void set_late_key(void *arg)
     use_caches(record);
 }
 
-/* Destructors that run after the allocator's allocate and free as a dead thread's: that works, and leaves no cache behind. */
+/* Destructors that run after the allocator's allocate and free as a dead thread's: that works, and
+ * leaves no cache behind. */
 static void alloc_after_end_of_thread_works_without_cache(void **state)
 {
     struct ink_thread *thread = NULL;
@@ -404,7 +410,8 @@ static void adopt_in_child(void *arg)
         UNIT_CHECK(ink_freelist_depth(class) == 0);
 }
 
-/* What vanished threads had cached is the child's: it goes to the lists and runs, and all of it can be given back. */
+/* What vanished threads had cached is the child's: it goes to the lists and runs, and all of it can
+ * be given back. */
 static void begin_in_child_adopts_what_vanished_threads_cached(void **state)
 {
     (void)state;
@@ -476,7 +483,8 @@ static void begin_in_child_leaves_its_own_threads_alone(void **state)
     assert_fine_beside_cachers(adopt_beside_live_sibling);
 }
 
-/* A child that starts threads before it allocates itself: its first thread's record is not taken for an orphan. */
+/* A child that starts threads before it allocates itself: its first thread's record is not taken
+ * for an orphan. */
 static void begin_in_threads_of_child_adopts_nothing(void **state)
 {
     (void)state;

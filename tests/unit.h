@@ -1,6 +1,8 @@
-/* What the unit tests share: cmocka, a main that takes -t NAME, children whose end and stderr are looked at, threads.
+/* What the unit tests share: cmocka, a main that takes -t NAME, children whose end and stderr are
+ * looked at, threads.
  *
- * cmocka's asserts belong to the main thread of the test program; threads and children use UNIT_CHECK. */
+ * cmocka's asserts belong to the main thread of the test program; threads and children use
+ * UNIT_CHECK. */
 #ifndef INK_UNIT_H
 #define INK_UNIT_H
 
@@ -39,15 +41,18 @@ struct unit_end {
     char text[4096];
 };
 
-/* Adds to the operations of a stress test that the program reports at its end, as it does the forks of unit_child.  Any thread. */
+/* Adds to the operations of a stress test that the program reports at its end, as it does the forks
+ * of unit_child.  Any thread. */
 void unit_count_operations(unsigned long count);
 
 /* Runs body in a child of fork. */
 struct unit_end unit_child(void (*body)(void *), void *arg);
 
-/* False under the thread sanitizer, which ends the child of a process with threads as soon as it starts one itself. */
+/* False under the thread sanitizer, which ends the child of a process with threads as soon as it
+ * starts one itself. */
 bool unit_child_may_start_threads(void);
-/* False under the thread sanitizer, which takes a child that shares our memory for a fork, and unlocks its own state twice. */
+/* False under the thread sanitizer, which takes a child that shares our memory for a fork, and
+ * unlocks its own state twice. */
 bool unit_child_may_share_memory(void);
 
 /* Bytes that the kernel says are resident (smaps_rollup). */
@@ -59,7 +64,8 @@ bool unit_resident_is_ours(void);
 void unit_assert_ended_fine(const struct unit_end *end);
 void unit_assert_fine(void (*body)(void *), void *arg);
 
-/* The child must die by SIGABRT with exactly the line that names the fault, the function and the pointer. */
+/* The child must die by SIGABRT with exactly the line that names the fault, the function and the
+ * pointer. */
 void unit_assert_misuse(void (*body)(void *), void *arg, const char *fault, const char *function,
                         const void *pointer);
 
@@ -71,7 +77,8 @@ struct unit_timer unit_timer_start(double share);
 bool unit_timer_over(const struct unit_timer *timer);
 uint64_t unit_nanoseconds(void);
 
-/* Runs body in count threads at once, with a pointer to each of the arguments of size bytes; waits for all. */
+/* Runs body in count threads at once, with a pointer to each of the arguments of size bytes; waits
+ * for all. */
 enum { UNIT_THREADS_MAX = 65 };
 void unit_threads(unsigned count, void (*body)(void *), void *args, size_t size);
 

@@ -1,5 +1,5 @@
-/* Included before every source of glibc's tests: what they expect from glibc's own build, which is not
- * there when they are built outside it. */
+/* Included before every source of glibc's tests: what they expect from glibc's own build, which is
+ * not there when they are built outside it. */
 #ifndef INK_TESTS_GLIBC_INTERNAL_H
 #define INK_TESTS_GLIBC_INTERNAL_H
 
@@ -15,8 +15,8 @@
 #define libc_hidden_def(name)
 #define libc_hidden_proto(name)
 
-/* A reference to a symbol that new programs can no longer link: by the version of this machine's first
- * glibc, which the build script reads from the installed one. */
+/* A reference to a symbol that new programs can no longer link: by the version of this machine's
+ * first glibc, which the build script reads from the installed one. */
 #define TEST_COMPAT(library, introduced, removed) 1
 #define compat_symbol_reference(library, local, symbol, version) \
     __asm__(".symver " #local ", " #symbol "@" INK_GLIBC_FIRST_VERSION)
